@@ -1,4 +1,4 @@
-"""The parts that all tests share: amounts, the seed of a run, its order, the front end."""
+"""The parts that all tests share: the tier, the seed of a run, its order, the front end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
-from tests.support import amounts, frontend, network, tiers
+from tests.support import frontend, network, tier, tiers
 from tests.support.doctests import DoctestsAlone
 from tests.support.groups import Groups
 from tests.support.once import make_once
@@ -50,11 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def _tier(config: pytest.Config) -> amounts.Tier:
+def _tier(config: pytest.Config) -> tier.Tier:
     if config.getoption("--exhaustive"):
-        return amounts.Tier.EXHAUSTIVE
+        return tier.Tier.EXHAUSTIVE
     more = config.getoption("--all") or config.getoption("--rest")
-    return amounts.Tier.ALL if more else amounts.Tier.FIRST
+    return tier.Tier.ALL if more else tier.Tier.FIRST
 
 
 @pytest.hookimpl(tryfirst=True)  # before Hypothesis reads the seed
@@ -67,7 +67,7 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     # Else each process that tests start, and there are hundreds, compiles the package anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    amounts.choose(_tier(config))
+    tier.choose(_tier(config))
     _make_repeatable(config)
     config.pluginmanager.register(Groups(config))
     config.pluginmanager.register(DoctestsAlone())
@@ -81,7 +81,7 @@ def _make_repeatable(config: pytest.Config) -> None:
     if config.getoption(_SEED) is not None:
         return
     seed = "0"
-    if amounts.tier() is amounts.Tier.EXHAUSTIVE:
+    if tier.tier() is tier.Tier.EXHAUSTIVE:
         # Workers inherit the environment; xdist does not send them what a hook has set.
         seed = os.environ.setdefault(_SEED_OF_RUN, str(random.SystemRandom().randrange(1 << 32)))
     else:
@@ -158,10 +158,8 @@ def _names_a_test(config: pytest.Config) -> bool:
 def _choose(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--rest"):
         chosen = tiers.in_rest(items)
-    elif amounts.tier() is amounts.Tier.FIRST:
+    elif tier.tier() is tier.Tier.FIRST:
         chosen = tiers.in_first_tier(items)
-    elif amounts.tier() is amounts.Tier.ALL:
-        chosen = {*tiers.in_all(items)}
     else:
         return
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import ckpt_viz as cv
-from tests.support.amounts import amount, some
+from tests.support.amounts import Tier, amount, some, tier
 from tests.support.oracle import compare
 
 pytestmark = pytest.mark.tf
@@ -82,9 +82,14 @@ class Pair(NamedTuple):
     live_steps: int
 
 
+def _names() -> list[str]:
+    """Return the names of datasets; the first tier has each third one."""
+    return [*datasets()][:: 3 if tier() is Tier.FIRST else 1]
+
+
 def _pairs(seed: int) -> Iterator[Pair]:
     """Give each dataset with itself and a simple one, and some or all of the others."""
-    for number, name in enumerate(datasets()):
+    for number, name in enumerate(_names()):
         yield Pair(name, 1, name, 0)
         for saved, live in some(((0, 1), (1, 2), (_EXHAUSTED, 0), (1, _EXHAUSTED)), number):
             yield Pair(name, saved, name, live)
@@ -110,8 +115,8 @@ def test_another_pipeline_raises_what_tensorflow_raises(tmp_path: Path, seed: in
             path,
         )
         raised.append(found.outcome.raises)
-    assert raised.count("NotFoundError") > len(raised) // 3  # of the first tier, 100 of 237
-    assert raised.count(None) > len(datasets())
+    assert raised.count("NotFoundError") > len(raised) // 3
+    assert raised.count(None) > len(_names())
 
 
 def test_stages_that_differ_are_named(tmp_path: Path) -> None:
@@ -132,7 +137,9 @@ def test_state_in_another_manner_raises_what_tensorflow_raises(tmp_path: Path) -
     import tensorflow as tf
 
     raised: dict[tuple[bool | None, ...], set[str | None]] = {}
-    names = ("range", "cache", "parallel map", "interleave", "flat map", "sample", "epochs")
+    names = ["cache", "interleave"]  # what the first tier needs for both outcomes
+    if tier() is not Tier.FIRST:
+        names += ["range", "parallel map", "flat map", "sample", "epochs"]
     for name, (saved, live) in product(names, ((True, False), (None, True), (True, True))):
         for steps, prefetches in ((0, True), (1, True), (1, False)):
             if name == "cache" and saved and steps:

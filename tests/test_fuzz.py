@@ -23,7 +23,7 @@ from tests.hostile.seeds import DIRECTORY, Seed, seeds
 from tests.hostile.use import copy_of
 from tests.support.amounts import amount
 
-INPUTS = amount(200, 1500)
+INPUTS = amount(100, 1500)
 _BY_HYPOTHESIS = amount(50, 500)  # slower to make, but what fails is made small
 
 pytestmark = [

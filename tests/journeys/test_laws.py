@@ -13,17 +13,17 @@ from tests.journeys.laws import PROGRAM, breaks_of
 from tests.journeys.walk import Walked, walk
 from tests.programs.law import UnfitError
 from tests.support.head_sentence import faults_in, sentence_of
-from tests.support.matrices import in_which_values_meet
+from tests.support.matrices import in_which_values_meet, nightly
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 
 def _inputs() -> Iterator[object]:
-    """Yield all journeys; in those of `--all` any two values meet, as a kind and an edit."""
+    """Yield journeys in which any two values meet, as a kind and an edit; at night all."""
     chosen = in_which_values_meet([astuple(journey) for journey in journeys()])
     for journey in journeys():
-        marks = [] if astuple(journey) in chosen else [pytest.mark.nightly]
-        yield pytest.param(journey, id=str(journey), marks=marks)
+        if astuple(journey) in chosen or nightly([journey]):
+            yield pytest.param(journey, id=str(journey))
 
 
 @pytest.fixture(scope="module", params=_inputs())

@@ -10,33 +10,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 from typing import TypeVar
+
+from tests.support.tier import Tier as Tier
+from tests.support.tier import tier as tier
 
 T = TypeVar("T")
 _FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
 _FULL_OF_ALL = 20  # `--all` has sizes of one in twenty
-
-
-class Tier(IntEnum):
-    """How much a run tries; a larger one tries more."""
-
-    FIRST = 0
-    ALL = 1
-    EXHAUSTIVE = 2
-
-
-_chosen = {"tier": Tier.FIRST}
-
-
-def choose(tier: Tier) -> None:
-    """Choose for all calls to come."""
-    _chosen["tier"] = tier
-
-
-def tier() -> Tier:
-    """Return how much this run tries."""
-    return _chosen["tier"]
 
 
 def amount(usual: int, exhaustive: int) -> int:

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import pytest
+
+from tests.support.matrices import nightly
 
 Make = Callable[[Any], Any]  # a model, made with a library
 
 MODELS: dict[str, Make] = {}
 KERAS_3_ONLY: set[str] = set()
 SHAPE = (6, 4)
-_NIGHTLY = pytest.mark.nightly
 
 
 def _model(make: Make) -> Make:
@@ -503,15 +503,16 @@ def models() -> list[tuple[str, str]]:
     ]
 
 
-def in_turns(pairs: Iterable[tuple[str, str]]) -> list[Any]:
-    """Return each library and name; `--all` has each name once, the libraries in turns."""
+def in_turns(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return each name once, with the libraries in turns; at night each library and name."""
     libraries: defaultdict[str, list[str]] = defaultdict(list)
     for lib, name in pairs:
         libraries[name].append(lib)
     return [
-        pytest.param(lib, name, marks=[] if place == number % len(of_name) else _NIGHTLY)
+        (lib, name)
         for number, (name, of_name) in enumerate(libraries.items())
         for place, lib in enumerate(of_name)
+        if place == number % len(of_name) or nightly([name])
     ]
 
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
-import pytest
+from tests.support.tier import Tier, tier
 
 Case = tuple[Any, ...]
+T = TypeVar("T")
 
 
-def pairwise(matrix: Iterable[Case]) -> list[Any]:
-    """Return all cases as parameters; in those of `--all` any two values meet at least once."""
+def nightly(inputs: Sequence[T]) -> Sequence[T]:
+    """Return what an exhaustive run alone tries: the rest of a matrix of which others try a part.
+
+    No other run collects these inputs.
+    """
+    return inputs if tier() is Tier.EXHAUSTIVE else []
+
+
+def pairwise(matrix: Iterable[Case]) -> list[Case]:
+    """Return cases in which any two values meet at least once; at night all cases."""
     cases = list(matrix)
     chosen = in_which_values_meet(cases)
-    return [
-        pytest.param(*case, marks=[] if case in chosen else pytest.mark.nightly) for case in cases
-    ]
+    return [case for case in cases if case in chosen or nightly([case])]
 
 
 def in_which_values_meet(cases: Sequence[Case]) -> set[Case]:

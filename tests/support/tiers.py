@@ -9,8 +9,7 @@ inputs. So the first tier leaves out
   is dear if it needs TensorFlow or a browser, or is slow;
 - likewise of the tests of a file in JupyterLab, which show one feature there.
 
-`--rest` runs what `--all` has beyond the first tier. `--exhaustive` alone runs what is marked
-`nightly`: the rest of a matrix of which `--all` has a part that meets each value of each parameter.
+`--rest` runs what `--all` has beyond the first tier.
 """
 
 from __future__ import annotations
@@ -30,15 +29,10 @@ _TESTS = Path(__file__).parents[1]
 _IMPORTED = re.compile(r"^(?:from|import) (tests\.[\w.]+)(?: import (\(.*?\)|.*?)$)?", re.M | re.S)
 
 
-def in_all(items: Sequence[pytest.Item]) -> list[pytest.Item]:
-    """Return the tests of `--all`."""
-    return [item for item in items if item.get_closest_marker("nightly") is None]
-
-
 def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests of the first tier."""
     by_claim: defaultdict[str, list[pytest.Item]] = defaultdict(list)
-    for item in in_all(items):
+    for item in items:
         if item.get_closest_marker("more") is None:
             by_claim[_claim(item)].append(item)
     return {
@@ -51,7 +45,7 @@ def in_first_tier(items: Sequence[pytest.Item]) -> set[pytest.Item]:
 def in_rest(items: Sequence[pytest.Item]) -> set[pytest.Item]:
     """Return the tests that are not in the first tier, or are smaller there."""
     first = in_first_tier(items)
-    return {item for item in in_all(items) if item not in first or _tries_more(item)}
+    return {item for item in items if item not in first or _tries_more(item)}
 
 
 def spread(inputs: Sequence[pytest.Item]) -> Sequence[pytest.Item]:
@@ -64,9 +58,9 @@ def sample_size(inputs: int) -> int:
     """Return how many of the inputs of a dear test the first tier tries.
 
     >>> [sample_size(inputs) for inputs in (1, 3, 9, 30, 100, 400)]
-    [1, 2, 4, 7, 14, 28]
+    [1, 2, 3, 5, 10, 20]
     """
-    return isqrt(2 * inputs)
+    return min(inputs, max(2, isqrt(inputs)))
 
 
 def _claim(item: pytest.Item) -> str:

@@ -22,7 +22,7 @@ from tests.support.tables import FLOAT32, floats, raw, shape, write_bundle
 from tests.test_web import EXAMPLES, KERAS
 from tests.ui.pages import EXPECT_MS
 
-pytestmark = pytest.mark.ui
+pytestmark = [pytest.mark.ui, pytest.mark.more]
 
 SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
 ENGINE_MS = 90_000  # in which the engine starts on a busy machine
@@ -429,15 +429,7 @@ def test_in_an_old_browser_a_sentence_stays(browser: Browser, site: str) -> None
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        "packages.files",
-        *(
-            pytest.param(name, marks=pytest.mark.more)
-            for name in ("memory.gz", "python_stdlib.zip")
-        ),
-        "pyodide.asm.wasm",
-    ],
+    "name", ["packages.files", "memory.gz", "python_stdlib.zip", "pyodide.asm.wasm"]
 )
 def test_changed_files_of_the_site_do_not_run(
     name: str, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
