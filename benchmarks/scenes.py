@@ -1,4 +1,4 @@
-"""The pictures of a whole program around the explorer: JupyterLab and a terminal."""
+"""The pictures of a whole program around the explorer: JupyterLab, other hosts, a terminal."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.ui import processes
 from tests.ui.file_browser import Files
 from tests.ui.forked_kernels import forked_kernels
 from tests.ui.jupyter import JupyterLab, code_cell
+from tests.ui.widget_hosts import make_scripts, opened_host
 
 _SIZE = {"width": 1500, "height": 900}
 _BUILT = frontend.LABEXTENSION.parent / "ckpt_viz" / "labextension"
@@ -55,6 +56,15 @@ optimizer = tf.keras.optimizers.Adam()
 optimizer.build(model.trainable_variables)
 ckpt = tf.train.Checkpoint(model=model, optimizer=optimizer)
 """
+_CHECK = f"""\
+import tempfile
+import ckpt_viz as cv
+{_TRAIN.format(head="out")}
+path = ckpt.save(tempfile.mkdtemp() + "/ckpt")
+{_TRAIN.format(head="head")}
+cv.show(cv.check(ckpt, path))
+"""
+_HOSTS = {"host_vscode.png": "vscode-dark", "host_frame.png": "frame-light"}
 _COMMANDS = (
     "ckpt-viz diff tf_ckpts/ckpt-2 tf_ckpts/ckpt-4",
     "ckpt-viz check --run train.py:ckpt tf_ckpts/ckpt-4",
@@ -84,6 +94,7 @@ def taken(browser: Browser, directory: Path) -> Iterator[tuple[str, bytes]]:
         lab = JupyterLab(page, server, workspace="pictures")
         yield "explorer.png", _notebook(lab)
         yield "documents.png", _documents(lab)
+        yield from _hosts(browser, server, directory / "hosts")
         yield "terminal.png", _terminal(browser, server.root / "training")
         lab.shut_down()
 
@@ -114,6 +125,21 @@ def _documents(lab: JupyterLab) -> bytes:
     expect(files.tab.locator(".ckv-table-line").first).to_be_visible()
     lab.page.wait_for_timeout(1000)
     return lab.page.screenshot()
+
+
+def _hosts(
+    browser: Browser, server: processes.Server, scripts: Path
+) -> Iterator[tuple[str, bytes]]:
+    scripts.mkdir()
+    make_scripts(scripts)
+    kernel = None
+    for picture, name in _HOSTS.items():
+        with opened_host(browser, server, scripts, name, kernel) as host:
+            kernel = host.kernel
+            host.run(_CHECK)
+            expect(host.explorer.locator(".ckv-sentence")).to_be_visible()
+            host.page.wait_for_timeout(1000)
+            yield picture, host.page.locator("#output").screenshot()
 
 
 def _write_checkpoints(directory: Path) -> None:
