@@ -95,7 +95,7 @@ def _pairs(seed: int) -> Iterator[Pair]:
             yield Pair(name, saved, name, live)
             yield Pair(name, saved, "range", live)
     others = [Pair(saved, 1, live, 0) for saved, live in permutations(datasets(), 2)]
-    yield from Random(seed).sample(others, amount(len(others) // 10, len(others)))
+    yield from Random(seed).sample(others, amount(len(others) // 20, len(others)))
 
 
 def test_another_pipeline_raises_what_tensorflow_raises(tmp_path: Path, seed: int) -> None:

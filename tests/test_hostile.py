@@ -134,8 +134,8 @@ def bad_worker() -> Iterator[Worker]:
 def test_what_never_ends_crashes_or_explodes_is_found(
     deed: str, finding: str, bad_worker: Worker
 ) -> None:
-    limits = {"waits": {"watchdog": 2.0}, "loops": {"seconds": 0.5}}.get(deed, {})
-    result = bad_worker.open(f"{deed} 3", "", **limits)
+    seconds, watchdog = 0.5 if deed == "loops" else 60.0, 2.0 if deed == "waits" else 300.0
+    result = bad_worker.open(f"{deed} 3", "", seconds=seconds, watchdog=watchdog)
     assert re.match(finding, result.finding or ""), result
     assert bad_worker.open("holds 3", "").finding is None  # the worker goes on
 

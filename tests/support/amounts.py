@@ -17,7 +17,7 @@ from tests.support.tier import tier as tier
 
 T = TypeVar("T")
 _FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
-_FULL_OF_ALL = 20  # `--all` has sizes of one in twenty
+_FULL_OF_ALL = 50  # `--all` has sizes of one in fifty
 
 
 def amount(usual: int, exhaustive: int) -> int:
