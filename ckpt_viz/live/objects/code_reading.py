@@ -56,13 +56,13 @@ def setter_of(obj: object, attribute: str, *, is_container: bool = False) -> str
 
 
 def is_set_by_libraries(obj: object, attribute: str) -> bool:
-    """Return whether code of TensorFlow or Keras sets this attribute of an object."""
-    return any(
-        attribute in method.sets
+    """Return whether classes of TensorFlow or Keras alone set this attribute of an object."""
+    setting = [
+        is_of_library(base)
         for base in type(obj).__mro__
-        if is_of_library(base)
-        for method in _methods(base)
-    )
+        if any(attribute in method.sets for method in _methods(base))
+    ]
+    return bool(setting) and all(setting)
 
 
 @lru_cache(maxsize=256)

@@ -78,11 +78,7 @@ def find_not_saved(
     )
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        if (
-            not lost
-            and attribute.startswith("_")
-            and is_set_by_libraries(objects[owner], attribute)
-        ):
+        if not lost and is_set_by_libraries(objects[owner], attribute):
             continue  # what Keras keeps for itself, such as the metric of the loss
         variables = {
             id(variable)
