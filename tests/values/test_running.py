@@ -3,12 +3,14 @@
 import importlib
 import os
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from threading import Barrier, Event
+from typing import Any
 
 import pytest
 
 from ckpt_viz.errors import CkptVizError, FormatError
+from ckpt_viz.files.values import running
 from ckpt_viz.files.values.running import bar, results
 
 PARENT = os.getpid()
@@ -69,6 +71,25 @@ def test_an_error_of_ours_is_raised_and_cancels_the_rest() -> None:
     with ThreadPoolExecutor(1) as executor, pytest.raises(FormatError, match="3 is damaged"):
         list(results(note, range(1000), executor=executor))
     assert len(begun) < 100
+
+
+class _Forgets(Executor):
+    """Does what a client does that is closed in the middle of a `submit`."""
+
+    closed = False
+
+    def submit(self, function: Any, /, *args: Any, **named: Any) -> Future[Any]:
+        if self.closed:
+            raise RuntimeError("the client is closed")
+        self.closed = True
+        return Future()
+
+
+def test_an_executor_that_forgets_a_task_loses_no_result(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "_SILENCE", 0.01)
+    with pytest.warns(RuntimeWarning, match="the executor lost a task"):
+        found = dict(results(square, range(3), executor=_Forgets()))
+    assert found == {0: 0, 1: 1, 2: 4}
 
 
 def test_workers_that_lack_a_module_are_an_error(pool: ProcessPoolExecutor) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from contextlib import contextmanager, suppress
 from itertools import islice
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
 
 from ckpt_viz.errors import CkptVizError
@@ -19,6 +19,7 @@ _IN_FLIGHT = 32  # tasks that an executor has at a time, unless their results ar
 _MOST_IN_FLIGHT = 1024
 _RESULTS_BYTES = 1 << 27  # 128 MiB, of all results that may wait here at a time
 _PATIENCE = 1.0  # seconds before a bar appears
+_SILENCE = 5.0  # seconds without a result, after which an executor is asked if it is there
 
 
 class Progress(Protocol):
@@ -102,7 +103,7 @@ def results(
                 future.add_done_callback(finished.put)
             if not running:
                 return
-            future = finished.get()
+            future = _next(finished, running, executor)
             task = running.pop(future)
             result = _result(future, function, task, losses)
             done(task)
@@ -111,6 +112,33 @@ def results(
         for future in running:
             with suppress(Exception):  # a scheduler that has gone cannot cancel
                 future.cancel()
+
+
+def _next(
+    finished: SimpleQueue[Future[Result]],
+    running: Mapping[Future[Result], Task],
+    executor: Executor,
+) -> Future[Result]:
+    """Return the next future that finishes.
+
+    A client of a cluster that is closed in the middle of a `submit` forgets that task. So if
+    nothing finishes for a while, and the executor takes no more, tasks that have not begun are
+    cancelled: then they are lost.
+    """
+    while True:
+        with suppress(Empty):
+            return finished.get(timeout=_SILENCE)
+        if not _takes_tasks(executor):
+            for future in [*running]:
+                future.cancel()
+
+
+def _takes_tasks(executor: Executor) -> bool:
+    try:
+        executor.submit(int)
+    except Exception:  # each kind of executor has its own
+        return False
+    return True
 
 
 def in_flight_of(result_bytes: float) -> int:
