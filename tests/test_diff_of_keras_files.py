@@ -159,6 +159,25 @@ def test_a_renamed_layer_has_moved_in_a_file_of_names(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("file", FILES)
+def test_another_name_at_the_same_place_is_told(file: str, tmp_path: Path) -> None:
+    import keras
+
+    dense = keras.layers.Dense
+    for name in ("fc", "projection"):
+        # The numbers of automatic names tell nothing.
+        model = keras.Sequential([keras.Input((4,)), dense(4, name=name), dense(3), dense(2)])
+        path = str(tmp_path / (name + file))
+        model.save_weights(path) if "weights" in file else model.save(path)
+    diff = cv.diff(tmp_path / f"fc{file}", tmp_path / f"projection{file}")
+    if file == ".h5":  # where the name is the place
+        assert "fc seems to be projection now" in str(diff)
+        assert "called" not in str(diff)
+        return
+    assert str(diff).splitlines()[1].startswith("In b, fc is called projection. 6 values")
+    assert diff.overlay.table.sentence == str(diff).splitlines()[1]
+
+
 def test_values_beside_the_model_are_told(tmp_path: Path) -> None:
     import tensorflow as tf
 

@@ -12,7 +12,11 @@ from ckpt_viz.answers.graph_diff.comparison import CHANGED, Compared, compare, j
 from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.answers.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.answers.graph_diff.diff_table import sentence_of_diff, table_of_diff
+from ckpt_viz.answers.graph_diff.diff_table import (
+    called_anew,
+    sentence_of_diff,
+    table_of_diff,
+)
 from ckpt_viz.answers.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.formats.bundles.lost_files import lost_files
 from ckpt_viz.graphs.nodes.names import readable_name
@@ -227,9 +231,10 @@ class GraphDiff:
             color: Whether to colour the lines for a terminal.
         """
         if self.is_empty and self._by_node is None:
+            called = called_anew(self.a, self.b, self.pairs.items())
             title, sentence = (
                 title_of(self.b, self.a),
-                sentence_of_diff(self.a, self.b, {}, self._unknown),
+                sentence_of_diff(self.a, self.b, {}, self._unknown, called),
             )
             text = text_without_lines(title, sentence, (*self._alarms, *self._said), color=color)
         else:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from ckpt_viz.answers.graph_diff.counterparts import compares_names
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import (
     NO_LINE,
@@ -21,7 +22,7 @@ from ckpt_viz.graphs.overlay.comparison_table import (
 )
 from ckpt_viz.graphs.overlay.overlay import Overlay, State
 from ckpt_viz.graphs.render.signs import STATES
-from ckpt_viz.ground.text import count, shape_words
+from ckpt_viz.ground.text import count, listed, printable, readable, shape_words
 from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.reading import changes_of
 from ckpt_viz.matching.changes.sentence import sentence_of
@@ -56,8 +57,13 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
     """
     lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base
+    pairs = (
+        (node, place)
+        for place, node in overlay.names.in_other.items()
+        if overlay.marks[place].state is not State.MOVED
+    )
     return ComparisonTable(
-        sentence=sentence_of_diff(a, b, lines.states, unknown),
+        sentence=sentence_of_diff(a, b, lines.states, unknown, called_anew(a, b, pairs)),
         verdict="",
         heads=("a", "change", "", "b"),
         notes=notes,
@@ -72,9 +78,42 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
     )
 
 
-def sentence_of_diff(a: Graph, b: Graph, states: Mapping[State, int], unknown: int) -> str:
-    """Return how the structure differs, and then how many values have other numbers."""
+def called_anew(a: Graph, b: Graph, pairs: Iterable[tuple[int, int]]) -> Sequence[tuple[str, str]]:
+    """Return both names of layers that are in one place, and that people call otherwise.
+
+    A file of Keras 3 has each layer at the place of its class and number. Its name is beside that.
+    """
+    if compares_names(a, b):
+        return ()
+    layers = (
+        (a.nodes[node], b.nodes[place])
+        for node, place in pairs
+        if node != ROOT and place < len(b.nodes)
+    )
+    return [
+        (readable(printable(was.own_name)), readable(printable(now.own_name)))
+        for was, now in layers
+        if was.own_name and now.own_name and was.own_name != now.own_name
+        if was.role is now.role is Role.LAYER
+        if not any(is_automatic(str(each.own_name), each.type_name) for each in (was, now))
+    ]
+
+
+def sentence_of_diff(
+    a: Graph,
+    b: Graph,
+    states: Mapping[State, int],
+    unknown: int,
+    called: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Return how the structure differs, and then how many values have other numbers.
+
+    `called` are the layers that have other names at the same places (see `called_anew`).
+    """
     clauses = []
+    if called:
+        names = [f"{was} is called {now}" for was, now in called]
+        clauses.append(f"In b, {listed(names)}.")
     if not {*states} <= _OF_VALUES:
         edits = "" if compares_names(a, b) else _edits(a, b)
         clauses.append(edits or _in_numbers(states))
