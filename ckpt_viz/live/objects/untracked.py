@@ -20,7 +20,12 @@ from typing import Any, NamedTuple
 from ckpt_viz.graphs.nodes.nodes import NotSaved
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names.packages import is_of_library, package_of
+from ckpt_viz.live.tensorflow_names.packages import (
+    KERAS,
+    has_class,
+    is_of_library,
+    package_of,
+)
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, slots_of
 
 _CONTAINERS = (list, tuple, set, frozenset, deque)
@@ -78,7 +83,7 @@ def find_not_saved(
     )
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        if not lost and is_set_by_libraries(objects[owner], attribute):
+        if not lost and _is_kept_by_keras(objects[owner], attribute):
             continue  # what Keras keeps for itself, such as the metric of the loss
         variables = {
             id(variable)
@@ -89,6 +94,12 @@ def find_not_saved(
         note = NotSaved(attribute, kind, len(missed), lost, len(variables))
         by_owner.setdefault(owner, []).append(note)
     return {owner: tuple(notes) for owner, notes in by_owner.items()}
+
+
+def _is_kept_by_keras(obj: Any, attribute: str) -> bool:
+    """Return whether Keras keeps something for itself: a model of Keras 2 has no underscore."""
+    is_own = attribute.startswith("_") or has_class(obj, ("Model",), KERAS)
+    return is_own and is_set_by_libraries(obj, attribute)
 
 
 class Known:
