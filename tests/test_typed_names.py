@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 import ckpt_viz as cv
 from ckpt_viz.cli import main
+from ckpt_viz.files.values.places import in_layer_names
 from ckpt_viz.graphs.layers.layers import Layers
 from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
@@ -353,3 +354,32 @@ def test_a_name_that_is_cut_where_it_is_printed_can_be_typed(tmp_path: Path) -> 
     cut += re.findall(r"^ *(…\S+)", differences, re.MULTILINE)
     cut += [readable_name(saved, node_id) for node_id in range(len(saved.nodes))]
     _assert_typed([(name, None) for name in cut], saved)
+
+
+@pytest.mark.parametrize("kind", ["two optimizers", "a wrapper, stored twice"])
+def test_states_of_one_name_are_told_apart_by_their_optimizers(kind: str, tmp_path: Path) -> None:
+    import keras
+    import tensorflow as tf
+
+    model = keras.Sequential([keras.Input((2,)), keras.layers.Dense(1, name="head")])
+    if kind == "two optimizers":
+        optimizers = {name: keras.optimizers.Adam() for name in ("first", "second")}
+        for optimizer in optimizers.values():
+            optimizer.build(model.trainable_variables)
+        path = tf.train.Checkpoint(model=model, **optimizers).save(str(tmp_path / "ckpt"))
+    else:
+        model.compile(keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(momentum=0.9)))
+        model.optimizer.build(model.trainable_variables)
+        path = str(tmp_path / "a.weights.h5")
+        model.save_weights(path)
+    graph = cv.graph(path)
+    table = graph.values(progress=False)
+    rows = in_layer_names(graph, table)
+    assert len({row.place for row in rows}) == len(rows) > 6
+    slots = [row for row in rows if graph.nodes[row.node_id].slot is not None]
+    assert slots
+    history = cv.history([path, path], progress=False)
+    for row in slots:
+        assert "[" in row.place
+        assert first_meant(graph.meanings(row.place)) == [row.node_id]
+        assert history[row.place].key == table[row.place].key == row.key

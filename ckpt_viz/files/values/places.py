@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -13,12 +14,20 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ...]:
     """Return rows whose places go by layers: `model.conv1.kernel`.
 
-    The part of a node with several tensors stays at the end: `table [keys]`.
+    The part of a node with several tensors stays at the end: `table [keys]`. So does the optimizer,
+    where two of them have a slot variable of one name for a variable: `kernel.m [optimizer_2]`.
     """
+    rows = [*rows]
+    places = [graph.names.place(row.node_id) for row in rows]
+    nodes = {(place, row.node_id) for place, row in zip(places, rows, strict=True)}
+    many = Counter(place for place, _ in nodes)
     placed = []
-    for row in rows:
+    for row, place in zip(rows, places, strict=True):
         part = part_in_words(row.key) if _has_part(graph, row) else ""
-        placed.append(replace(row, place=f"{graph.names.place(row.node_id)}{part}"))
+        slot = graph.nodes[row.node_id].slot
+        if slot is not None and many[place] > 1:
+            part = f" [{graph.names.place(slot.optimizer)}]{part}"
+        placed.append(replace(row, place=f"{place}{part}"))
     return tuple(placed)
 
 

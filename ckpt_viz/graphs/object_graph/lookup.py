@@ -78,13 +78,26 @@ class Lookup:
         yield self._named(name)
         yield self._with_key(name)
         for text in dict.fromkeys((name, without_part(name))):
-            yield self._whole(text, self._by_name)
-            yield self._whole(text, self._by_row)
-            yield self._states(text)
-            by_end = self._ends(text, self._own_names, self._by_name)
-            yield sorted({*by_end, *self._with_full_name(text)})
-            yield self._ends(text, chain(*self._by_row), self._by_row)
+            for nodes in self._with_path(text):
+                yield self._of_part(nodes, name.removeprefix(text))
         yield self._with_end(name)
+
+    def _with_path(self, text: str) -> Iterator[Sequence[int]]:
+        yield self._whole(text, self._by_name)
+        yield self._whole(text, self._by_row)
+        yield self._states(text)
+        by_end = self._ends(text, self._own_names, self._by_name)
+        yield sorted({*by_end, *self._with_full_name(text)})
+        yield self._ends(text, chain(*self._by_row), self._by_row)
+
+    def _of_part(self, nodes: Sequence[int], part: str) -> Sequence[int]:
+        """Return the slots of the optimizer that the end of a name tells: `kernel.m [optimizer]`.
+
+        All nodes, if it tells none of their optimizers.
+        """
+        slots = [(node, slot) for node in nodes if part and (slot := self._nodes[node].slot)]
+        place = self._view.names.place
+        return [node for node, slot in slots if part == f" [{place(slot.optimizer)}]"] or nodes
 
     def _with_key(self, name: str) -> list[int]:
         """Return the node of a key: of its value, or of one of the tensors that store this."""
