@@ -13,7 +13,7 @@ from tests.journeys.laws import PROGRAM, breaks_of
 from tests.journeys.walk import Walked, walk
 from tests.programs.law import UnfitError
 from tests.support.head_sentence import faults_in, sentence_of
-from tests.support.matrices import in_which_values_meet, nightly
+from tests.support.matrices import at_night, in_which_values_meet
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -22,7 +22,7 @@ def _inputs() -> Iterator[object]:
     """Yield journeys in which any two values meet, as a kind and an edit; at night all."""
     chosen = in_which_values_meet([astuple(journey) for journey in journeys()])
     for journey in journeys():
-        if astuple(journey) in chosen or nightly([journey]):
+        if astuple(journey) in chosen or at_night():
             yield pytest.param(journey, id=str(journey))
 
 

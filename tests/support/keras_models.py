@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.support.matrices import nightly
+from tests.support.matrices import at_night
 
 Make = Callable[[Any], Any]  # a model, made with a library
 
@@ -512,7 +512,7 @@ def in_turns(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         (lib, name)
         for number, (name, of_name) in enumerate(libraries.items())
         for place, lib in enumerate(of_name)
-        if place == number % len(of_name) or nightly([name])
+        if place == number % len(of_name) or at_night()
     ]
 
 

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from tests.support.tier import Tier, tier
 
 Case = tuple[Any, ...]
-T = TypeVar("T")
 
 
-def nightly(inputs: Sequence[T]) -> Sequence[T]:
-    """Return what an exhaustive run alone tries: the rest of a matrix of which others try a part.
-
-    No other run collects these inputs.
-    """
-    return inputs if tier() is Tier.EXHAUSTIVE else []
+def at_night() -> bool:
+    """Return whether this run tries all of a matrix. No other run collects the rest."""
+    return tier() is Tier.EXHAUSTIVE
 
 
 def pairwise(matrix: Iterable[Case]) -> list[Case]:
     """Return cases in which any two values meet at least once; at night all cases."""
     cases = list(matrix)
     chosen = in_which_values_meet(cases)
-    return [case for case in cases if case in chosen or nightly([case])]
+    return [case for case in cases if case in chosen or at_night()]
 
 
 def in_which_values_meet(cases: Sequence[Case]) -> set[Case]:

@@ -9,7 +9,7 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Request, Route, expect
 
-from tests.support.matrices import nightly
+from tests.support.matrices import at_night
 from tests.support.once import ROOT
 from tests.support.site import built_site, served
 from tests.ui.pages import choose_view, lent_pages
@@ -114,7 +114,7 @@ _MORE_PAGES = (
 )
 
 
-@pytest.mark.parametrize("name", [*PAGES, *nightly(_MORE_PAGES)])
+@pytest.mark.parametrize("name", [*PAGES, *(_MORE_PAGES if at_night() else ())])
 def test_a_page_fits_and_follows_the_system(wide: Reader, name: str) -> None:
     page = wide.read(f"{name}.html")
     page.wait_for_load_state("load")
