@@ -87,6 +87,7 @@ def test_names_of_rows_are_unique() -> None:
     assert len({row.id for row in ROWS}) == len(ROWS)
 
 
+@pytest.mark.claim_in_id
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_findings(row: Row, tmp_path: Path) -> None:
     pair = row.pair(tmp_path)

@@ -22,6 +22,11 @@ def test_of_many_inputs(number): pass
 @pytest.mark.parametrize("number", range(25))
 def test_that_is_slow(number): pass
 
+@pytest.mark.slow
+@pytest.mark.claim_in_id
+@pytest.mark.parametrize("pair", ["a-1", "a-2", "a-3", "b-1"])
+def test_of_two_claims(pair): pass
+
 @pytest.mark.parametrize("number", range(25))
 def test_that_is_fast(number): pass
 
@@ -59,7 +64,7 @@ def _collected(directory: Path, *options: str) -> list[str]:
 def test_the_rest_is_what_the_first_tier_leaves_out(tmp_path: Path) -> None:
     (tmp_path / "test_sample.py").write_text(SAMPLE)
     first, rest = _collected(tmp_path), _collected(tmp_path, "--rest")
-    assert (len(first), len(rest)) == (2 * 5 + 25 + 2, 2 * 20 + 6 + 1)
+    assert (len(first), len(rest)) == (2 * 5 + 2 + 1 + 25 + 2, 2 * 20 + 1 + 6 + 1)
     assert sorted(first + rest) == sorted(_collected(tmp_path, "--all"))
 
 

@@ -9,6 +9,8 @@ inputs. So the first tier leaves out
   is dear if it needs TensorFlow or a browser, or is slow;
 - likewise of the tests of a file in JupyterLab, which show one feature there.
 
+A test that is marked `claim_in_id` has a claim for each first word of its ids, up to a hyphen.
+
 `--rest` runs what `--all` has beyond the first tier.
 """
 
@@ -65,8 +67,10 @@ def sample_size(inputs: int) -> int:
 
 def _claim(item: pytest.Item) -> str:
     """Return a name that a test shares with those for other inputs, or of the same feature."""
-    in_lab = "lab" in getattr(item, "fixturenames", ())
-    return str(item.path) if in_lab else item.nodeid.partition("[")[0]
+    if "lab" in getattr(item, "fixturenames", ()):
+        return str(item.path)
+    is_in_id = item.get_closest_marker("claim_in_id") is not None
+    return item.nodeid.partition("-" if is_in_id else "[")[0]
 
 
 def _is_dear(item: pytest.Item) -> bool:
