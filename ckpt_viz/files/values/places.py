@@ -25,7 +25,7 @@ def in_layer_names(graph: Graph, rows: Iterable[ValueRow]) -> tuple[ValueRow, ..
     for row, place in zip(rows, places, strict=True):
         part = part_in_words(row.key) if _has_part(graph, row) else ""
         slot = graph.nodes[row.node_id].slot
-        if slot is not None and many[place] > 1:
+        if slot is not None and slot.optimizer is not None and many[place] > 1:
             part = f" [{graph.names.place(slot.optimizer)}]{part}"
         placed.append(replace(row, place=f"{place}{part}"))
     return tuple(placed)

@@ -95,9 +95,14 @@ class Lookup:
 
         All nodes, if it tells none of their optimizers.
         """
-        slots = [(node, slot) for node in nodes if part and (slot := self._nodes[node].slot)]
+        slots = ((node, self._nodes[node].slot) for node in nodes if part)
         place = self._view.names.place
-        return [node for node, slot in slots if part == f" [{place(slot.optimizer)}]"] or nodes
+        return [
+            node
+            for node, slot in slots
+            if slot is not None and slot.optimizer is not None
+            if part == f" [{place(slot.optimizer)}]"
+        ] or nodes
 
     def _with_key(self, name: str) -> list[int]:
         """Return the node of a key: of its value, or of one of the tensors that store this."""
