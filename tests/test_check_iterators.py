@@ -83,8 +83,8 @@ class Pair(NamedTuple):
 
 
 def _names() -> list[str]:
-    """Return the names of datasets; the first tier has each third one."""
-    return [*datasets()][:: 3 if tier() is Tier.FIRST else 1]
+    """Return the names of datasets: each third one in the first tier, and all at night."""
+    return [*datasets()][:: {Tier.FIRST: 3, Tier.ALL: 2}.get(tier(), 1)]
 
 
 def _pairs(seed: int) -> Iterator[Pair]:

@@ -11,7 +11,7 @@ from tests.support.amounts import amount
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
 # Each case is four pairs.
-CASES = {"plain": amount(115, 1150), "keras 3": amount(13, 130), "tf_keras": amount(6, 55)}
+CASES = {"plain": amount(60, 1150), "keras 3": amount(13, 130), "tf_keras": amount(6, 55)}
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
