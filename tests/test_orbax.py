@@ -420,6 +420,16 @@ def test_arrays_that_need_another_reader_say_why(words: Mapping[str, Any], fault
     assert array.fault is not None and fault in array.fault
 
 
+@pytest.mark.parametrize("damaged", [b"{", b'{"shape": [2]}'])
+def test_a_damaged_description_leaves_the_other_arrays(damaged: bytes, tmp_path: Path) -> None:
+    path = ocdbt.write_tree(tmp_path / "t", [["a"], ["b"]])
+    entries = {b"a/.zarray": damaged, b"b/.zarray": ocdbt.described(), b"b/0": bytes(8)}
+    ocdbt.write_store(path, entries)
+    graph = cv.graph(path)
+    notes = {row.key: row.note or "" for row in graph.values(progress=False)}
+    assert "description" in notes["a"] and not notes["b"]
+
+
 def test_an_array_that_is_larger_than_its_bytes_is_not_made(tmp_path: Path) -> None:
     huge = ocdbt.described([1 << 40], chunks=[1 << 40])
     graph = cv.graph(ocdbt.write_tree(tmp_path / "t", [["a"]], huge))
