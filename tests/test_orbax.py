@@ -314,6 +314,12 @@ def _open(directory: Path) -> Ocdbt:
     return open_ocdbt(str(directory), Allowance(0))
 
 
+def test_a_value_in_a_data_file_that_is_not_listed_is_refused(tmp_path: Path) -> None:
+    node = ocdbt.leaf({b"a": (0, 4)}, number=1)
+    with pytest.raises(FormatError, match="refers to data file 1 of 1"):
+        _open(store(tmp_path, ocdbt.manifest(0, len(node)), node))
+
+
 def test_a_tree_of_several_nodes_has_the_beginnings_of_its_keys(tmp_path: Path) -> None:
     first = ocdbt.leaf({b"1": b"one", b"2": (0, 4)})  # of the keys that begin with "a"
     second = ocdbt.leaf({b"b": b"two"})

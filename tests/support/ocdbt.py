@@ -51,8 +51,10 @@ def manifest(
     return framed(MANIFEST_MAGIC, head + files([path]) + version + varint(0))
 
 
-def leaf(entries: Mapping[bytes, bytes | tuple[int, int]], path: str = DATA) -> bytes:
-    """Return a leaf; a value in a data file is an offset and a size."""
+def leaf(
+    entries: Mapping[bytes, bytes | tuple[int, int]], path: str = DATA, number: int = 0
+) -> bytes:
+    """Return a leaf; a value in the data file of a number is an offset and a size."""
     keys = list(entries)
     placed = [value for value in entries.values() if isinstance(value, tuple)]
     inline = [value for value in entries.values() if isinstance(value, bytes)]
@@ -64,7 +66,7 @@ def leaf(entries: Mapping[bytes, bytes | tuple[int, int]], path: str = DATA) -> 
         *keys,
         *map(varint, sizes),
         *(varint(isinstance(value, tuple)) for value in entries.values()),
-        *[varint(0)] * len(placed),
+        *[varint(number)] * len(placed),
         *(varint(offset) for offset, _ in placed),
         *inline,
     ]
