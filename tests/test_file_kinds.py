@@ -17,6 +17,7 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz import CheckpointNotFoundError, CkptVizError, FormatError, UnsupportedError
+from ckpt_viz.formats.kinds.pickles import pickle_kind
 from ckpt_viz.formats.storage import files
 from tests.support.tables import floats, write_bundle
 
@@ -231,6 +232,12 @@ def test_file_in_a_directory_without_a_checkpoint_is_named(tmp_path: Path) -> No
     shutil.copy(WRITTEN / "model.tflite", tmp_path)
     with pytest.raises(CheckpointNotFoundError, match=r"model\.tflite is a TensorFlow Lite model"):
         cv.graph(tmp_path)
+
+
+def test_other_bytes_after_the_beginning_of_a_pickle_are_no_pickle() -> None:
+    whole = pickle.dumps({"a": [1, 2, 3], "b": "text"}, 2)
+    assert pickle_kind(whole, ends=True) is not None
+    assert pickle_kind(whole[:-1] + b"\xff\xff\xff", ends=False) is None
 
 
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:
