@@ -83,7 +83,7 @@ def find_not_saved(
     )
     for owner, attribute, value, missed in unsaved:
         lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        if not lost and _is_kept_by_keras(objects[owner], attribute):
+        if not lost and _is_own_of_keras(objects[owner], attribute):
             continue  # what Keras keeps for itself, such as the metric of the loss
         variables = {
             id(variable)
@@ -96,7 +96,7 @@ def find_not_saved(
     return {owner: tuple(notes) for owner, notes in by_owner.items()}
 
 
-def _is_kept_by_keras(obj: Any, attribute: str) -> bool:
+def _is_own_of_keras(obj: Any, attribute: str) -> bool:
     """Return whether Keras keeps something for itself: a model of Keras 2 has no underscore."""
     is_own = attribute.startswith("_") or has_class(obj, ("Model",), KERAS)
     return is_own and is_set_by_libraries(obj, attribute)

@@ -133,12 +133,12 @@ class _H5Run:
     def _by_order(self) -> None:
         for number, layer in enumerate(self.live.layers):
             self._refuse(number, layer)
-        for name, absent in self.saved.absent.items():
-            if absent == (name,):  # its group
+        for name, path in self.saved.absent.items():
+            if path == (name,):  # its group
                 self._find_all(name)
         with_weights = [i for i, layer in enumerate(self.live.layers) if layer.weights]
-        listed = (layer for layer in self.saved.layers if layer[1] or layer[0] in self.saved.absent)
-        saved = [*listed]
+        absent = self.saved.absent
+        saved = [layer for layer in self.saved.layers if layer[1] or layer[0] in absent]
         both = zip(with_weights, saved, strict=False)
         self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
