@@ -950,4 +950,4 @@ def _judge(start: Start, at: Path) -> list[str]:
 
 def test_random_maps(seed: int) -> None:
     law = Law("A check of a warm start and TensorFlow agree", _draw, _judge)
-    assert {"passes", "ValueError"} <= law.hold(seed, amount(150, 600)).keys()
+    assert {"passes", "ValueError"} <= law.hold(seed, amount(300, 600)).keys()
