@@ -156,6 +156,36 @@ def test_an_edit_has_one_sentence_in_every_kind_of_file(
         assert sentence_of(cv.check(new.model, file)) == sentence
 
 
+@pytest.mark.parametrize("form", ["", ".weights.h5", ".keras", ".h5"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_layer_before_another_head_is_told_from_it(
+    library: str, form: str, tmp_path: Path
+) -> None:
+    """A `.weights.h5` of Keras 2 has no names of layers: there the last one is the last one."""
+    keras = pytest.importorskip(library)
+
+    def model(**units: int) -> Any:
+        names = [keras.layers.Dense(number, name=name) for name, number in units.items()]
+        made = keras.Sequential(names)
+        made.build((None, 4))
+        return made
+
+    old, new = model(body=8, head=3), model(body=8, mid=8, out=5)
+    path = str(tmp_path / f"saved{form}")
+    is_whole = form == ".keras" or (form == ".h5" and library == "keras")
+    if form:
+        (old.save if is_whole else old.save_weights)(path)
+    else:
+        path = save_any(tmp_path, ckpt(model=old))
+    check = cv.check(new if form else ckpt(model=new), path)
+    if library == "tf_keras" and form == ".weights.h5":
+        assert sentence_of(check) == "You added mid, and out seems to be larger: 3 → 5."
+        (refused,) = (line for line in str(check).splitlines() if "dense_1" in line)
+        assert "✗ other shape" in refused
+    else:
+        assert sentence_of(check) == "You replaced the head with mid and out."
+
+
 def test_a_program_that_is_a_file_has_no_you(tmp_path: Path) -> None:
     old = save_any(tmp_path / "old", transformer())
     new = save_any(tmp_path / "new", transformer((0, 2), classes=9))

@@ -26,6 +26,7 @@ from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_a
 from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.sequences import INDEX
 
+_HEAD = "head"  # what a person may call the last layer
 _MODULE = "Module"  # a class that says nothing of its objects
 _BE = {
     Certainty.CERTAIN: ("is", "are"),
@@ -380,7 +381,7 @@ class Phrases:
             new,
             f"in place of {gone}",
             len(now) > 1,
-            alone=f"the head: {states}" if len(was) != len(now) else "",
+            alone=f"the head: {states}" if len(was) != len(now) and was != [_HEAD] else "",
         )
 
     def _of_dtype(self, deed: Deed) -> Phrase:

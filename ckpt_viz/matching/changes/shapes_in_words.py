@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.graphs.slots.optimizer_table import ROWS
 from ckpt_viz.ground.text import shape_words
 from ckpt_viz.matching.changes.short_names import Side
 from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, has_slots_of
 from ckpt_viz.matching.correspondence.sequences import INDEX
+from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
 
 _Shape = Sequence[int | None]
 
@@ -84,8 +85,19 @@ def _is_named_by(scope: str, name: str) -> bool:
 
 
 def are_last(side: Side, parts: Sequence[int]) -> bool:
-    """Return whether parts are the last ones with values in one sequence."""
+    """Return whether parts are the last layers or items with values in one sequence."""
     tree = side.graph.tree
-    row = [part for part in tree.children[tree.parents[parts[0]]] if part in side.valued]
-    is_row = all(INDEX.fullmatch(tree.labels[part]) for part in parts)
-    return is_row and len(row) > len(parts) and {*row[-len(parts) :]} == {*parts}
+    above = tree.parents[parts[0]]
+    every = [part for part in tree.children[above] if part in side.valued]
+    row = [part for part in every if _is_in_order(side.graph, above, part)]
+    return len(row) > len(parts) and {*row[-len(parts) :]} == {*parts}
+
+
+def _is_in_order(graph: Graph, above: int, part: int) -> bool:
+    """Return whether a part has a place among others: an item, or a layer in files of Keras."""
+    match graph.layout:
+        case Layout.KERAS_PATHS:
+            return graph.tree.labels[above] in LISTS_OF_LAYERS
+        case Layout.KERAS_NAMES:
+            return above == ROOT and graph.nodes[part].role is Role.LAYER
+    return INDEX.fullmatch(graph.tree.labels[part]) is not None

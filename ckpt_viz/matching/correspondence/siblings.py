@@ -27,6 +27,7 @@ _CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
 _BEGINNING = 0.5
 _KIND = 0.5
 _NAMED = 0.125  # a person named both, or neither
+_LAST = 1.0  # both are the last layer, which gives what a model returns
 _MOSTLY = 0.5  # similarity of items that may be one
 
 Items = Sequence[int]
@@ -292,11 +293,18 @@ class Siblings:
             if known[looks] <= 0:
                 return 0.0
             total = known[looks] + _COUNTED * self._have_one_full_name(x, y)
-            total += _BOUND * (self.paired.bound.get(x) == y)
+            total += _BOUND * (self.paired.bound.get(x) == y) + _LAST * self._are_outputs(x, y)
             number = numbers[0][x]
             return total + _NUMBERED * (number is not None and number == numbers[1][y])
 
         return worth
+
+    def _are_outputs(self, x: int, y: int) -> bool:
+        """Return whether two layers of different sizes come last in the order of their models."""
+        if not self.paired.is_ordered or self.paired.are_equal(x, y):
+            return False
+        units = self.saved.items.is_unit(x), self.live.items.is_unit(y)
+        return all(units) and x == _beside(self.saved, x)[-1] and y == _beside(self.live, y)[-1]
 
     def _worth_of_looks(self, x: int, y: int) -> float:
         """Return what content and names are worth, 0 if the items cannot be a pair."""
