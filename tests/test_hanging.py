@@ -138,6 +138,24 @@ def test_tables_name_the_variables_of_such_blocks_and_each_name_can_be_typed(
         assert row.node_id == graph.node_id(name)
 
 
+def test_checks_name_a_block_that_an_optimizer_alone_holds(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def checkpoint(blocks: int) -> Any:
+        model = net(named_blocks(blocks), hold=list)
+        optimizer, _ = trained(model, model.blocks)
+        return tf.train.Checkpoint(model=model, optimizer=optimizer)
+
+    paths = {number: checkpoint(number).write(f"{tmp_path}/{number}") for number in (2, 3)}
+    fewer, more = (cv.check(checkpoint(number), paths[other]) for number, other in ((2, 3), (3, 2)))
+    assert str(fewer).splitlines()[1] == "You removed block2."
+    assert str(more).splitlines()[1] == "You added block2 after block1."
+    (row,) = (line for line in str(more).splitlines() if "not in the file" in line)
+    assert row.split()[-3:] == ["optimizer.blocks.block2", "12", "values"]
+    assert "the program has no place for optimizer.blocks.block2\n" in f"{fewer.fix()}\n"
+    assert "the checkpoint has none for optimizer.blocks.block2\n" in f"{more.fix()}\n"
+
+
 HOLDERS: dict[str, Callable[[Any], Any]] = {
     "list": list,
     "dict": lambda blocks: {f"b{place}": block for place, block in enumerate(blocks)},

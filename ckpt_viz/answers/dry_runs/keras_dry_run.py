@@ -306,9 +306,9 @@ def _trace(
         elif loading.loaded[number].stays is not Stays.UNKNOWN:
             failure = _failure(saved, target, number, loading.loaded[number])
             obj = target.variables[number]
-            refused = failure.cause in (Cause.SHAPE, Cause.DTYPE)
-            node = nodes.get(loading.offers.of_variables.get(number, "")) if refused else None
-            steps.append(Step(Action.FAIL, node, obj, failure=failure))
+            is_refused = failure.cause in (Cause.SHAPE, Cause.DTYPE)
+            offered = loading.offers.of_variables.get(number, "") if is_refused else ""
+            steps.append(Step(Action.FAIL, nodes.get(offered), obj, failure=failure))
     known = {*target.variables.values(), *target.graph.second_places}
     for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
         if holder.attributes and obj not in known:

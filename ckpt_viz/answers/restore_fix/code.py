@@ -178,7 +178,7 @@ def comments(left: LeftOut) -> Iterator[str]:
     )
     yield from listed_in_comment(
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
-        (f"{name} may belong to {places}: {key}" for name, key, places, _ in left.guesses),
+        (f"{guess.name} may belong to {guess.places}: {guess.key}" for guess in left.guesses),
     )
 
 

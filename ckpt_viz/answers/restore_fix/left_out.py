@@ -9,15 +9,15 @@ from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
-from ckpt_viz.graphs.nodes.names import LayerNames, is_holder
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed
+from ckpt_viz.matching.restore_table.parts import Chains, place_of_row
 from ckpt_viz.matching.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _MOST_ALTERNATIVES = 3
-_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 
 
 class Partly(NamedTuple):
@@ -46,14 +46,15 @@ class Partly(NamedTuple):
 class LeftValue(NamedTuple):
     """What people call a value that is left out, a checkpoint key, and where it may belong.
 
-    The name is that of the live object that keeps its value, or else that of the saved value.
-    `part` is the largest part whose values are all left out for one reason, or the value itself.
+    The name is that of the live object that keeps its value, or else that of the saved value, and
+    `node` is this object or this value.
     """
 
     name: str
     key: str = ""
     places: str = ""
-    part: str = ""
+    is_live: bool = False
+    node: int = ROOT
 
 
 class WhyLeftOut(Enum):
@@ -135,6 +136,7 @@ class LeftOut:
         untracked: Attributes with values that TensorFlow does not follow.
         partly: The variables of another shape or dtype whose elements, or some, can be converted.
         accepting: What makes a fix with the guesses.
+        table: The table of the fix.
     """
 
     values: Mapping[WhyLeftOut, Sequence[LeftValue]]
@@ -142,6 +144,7 @@ class LeftOut:
     untracked: Sequence[str]
     partly: Sequence[Partly]
     accepting: str
+    table: RestoreTable
 
     @property
     def unused(self) -> Sequence[LeftValue]:
@@ -152,8 +155,7 @@ class LeftOut:
     def in_words(self, guessed_parts: Sequence[str]) -> Iterator[str]:
         """Yield a line for each reason; `guessed_parts` are the saved parts that hold guesses."""
         for reason, values in self.values.items():
-            every = [*dict.fromkeys(value.part for value in values)]
-            yield f"{count(len(values), 'value')} {reason.words} {listed(every)}"
+            yield f"{count(len(values), 'value')} {reason.words} {listed(self._parts(values))}"
         if self.untracked:
             number = count(len(self.untracked), "attribute")
             yield f"{number} left out; TensorFlow does not track {listed([*self.untracked])}"
@@ -161,6 +163,15 @@ class LeftOut:
             number = count(len(self.guesses), "value")
             why = "because only order or shape suggests their places"
             yield f"{number} left out as guesses, {why}: {listed([*guessed_parts])}"
+
+    def _parts(self, values: Sequence[LeftValue]) -> list[str]:
+        """Return what to call values: the largest parts that have no others, or each value."""
+        of_side: dict[tuple[bool, int], str] = {}
+        for is_live, graph in ((True, self.table.live), (False, self.table.saved)):
+            nodes = [value.node for value in values if value.is_live is is_live]
+            parts = _largest_parts(graph, nodes) if graph is not None and nodes else {}
+            of_side.update(((is_live, node), name) for node, name in parts.items())
+        return [*dict.fromkeys(of_side[value.is_live, value.node] for value in values)]
 
     def without(self, reason: WhyLeftOut, names: Collection[str]) -> LeftOut:
         """Return the same without the values of a reason that have one of these names or keys."""
@@ -192,11 +203,12 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
             is_unsure = _look(live, row.live) in looks
             places[WhyLeftOut.UNSURE if is_unsure else reason].append(place)
     return LeftOut(
-        {reason: _named(saved, live, every) for reason, every in places.items() if every},
+        {reason: [*_named(saved, live, every)] for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
         [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
         accepting,
+        table,
     )
 
 
@@ -224,54 +236,35 @@ def _look(graph: Graph, node: int | None) -> tuple[object, ...]:
     return graph.nodes[node].slot is not None, *specs
 
 
-def _named(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> list[LeftValue]:
-    of_live = _largest_parts(live, [obj for _, obj in places if obj is not None])
-    of_saved = _largest_parts(saved, [n for n, obj in places if obj is None and n is not None])
-    named = [
-        (node, _name(saved, node), of_saved[node or ROOT])
-        if obj is None
-        else (node, live.names.place_or_state(obj), of_live[obj])
-        for node, obj in places
-    ]
-    return [
-        LeftValue(name, key, part=part)
-        for node, name, part in named
-        for key in (() if node is None else keys_of(saved, node)) or ("",)
-    ]
+def _named(saved: Graph, live: Graph, places: Sequence[_LeftPlace]) -> Iterator[LeftValue]:
+    for node, obj in places:
+        graph, part = (saved, node or ROOT) if obj is None else (live, obj)
+        name = graph.names.place_or_state(part)
+        for key in (() if node is None else keys_of(saved, node)) or ("",):
+            yield LeftValue(name, key, is_live=obj is not None, node=part)
 
 
 def _largest_parts(graph: Graph, nodes: Sequence[int]) -> Mapping[int, str]:
-    """Return by value the name of the largest part with these values and no others."""
-    if not nodes:
-        return {}
+    """Return by value the name of the largest part with these values and no others.
+
+    A slot variable is in its variable's part if both are here, and else in its optimizer's.
+    """
+    here, chains, slots = {*nodes}, Chains(graph), [node.slot for node in graph.nodes]
 
     def parts_with(node: int) -> list[int]:
-        near = islice(_above(graph, node), _MOST_LEVELS)
-        return [n for n in near if n != ROOT and not is_holder(graph.nodes, graph.tree, n)]
+        slot = slots[node]
+        if slot is None or slot.optimizer is None or slot.variable in here:
+            return chains.of(node)
+        return chains.of(slot.optimizer)
 
-    above = {node: parts_with(node) for node in nodes}
+    above = {node: parts_with(node) for node in here}
     number = Counter(part for parts in above.values() for part in parts)
     valued = (node for node in graph.tree.preorder() if has_value(graph.nodes[node]))
     every = Counter(part for node in valued for part in parts_with(node))
     whole = {part for part, count in number.items() if 1 < count == every[part]}
-    largest = {node: next((p for p in reversed(above[node]) if p in whole), node) for node in nodes}
-    names = {part: graph.names.place_or_state(part) for part in {*largest.values()}}
+    largest = {node: next((p for p in above[node] if p in whole), node) for node in nodes}
+    names = {part: place_of_row(graph, part) for part in {*largest.values()}}
     return {node: names[part] for node, part in largest.items()}
-
-
-def _above(graph: Graph, node: int) -> Iterator[int]:
-    """Yield what a node is a part of; a slot variable is a part of its optimizer."""
-    slot = graph.nodes[node].slot
-    if slot is None:
-        yield from graph.tree.above(node)
-    elif slot.optimizer is not None:
-        yield slot.optimizer
-        yield from graph.tree.above(slot.optimizer)
-
-
-def _name(saved: Graph, node: int | None) -> str:
-    assert node is not None
-    return saved.names.place_or_state(node)
 
 
 def keys_of(saved: Graph, node: int) -> tuple[str, ...]:

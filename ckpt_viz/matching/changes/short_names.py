@@ -22,7 +22,10 @@ _COMMON_WORDS = frozenset({"backbone", "decoder", "encoder", "head", "model", "o
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """All layers with values of one holder whose names share a prefix; `first` is one of them."""
+    """All layers with values of one holder whose names share a prefix; `first` is one of them.
+
+    Or all variables of one block that an optimizer alone holds.
+    """
 
     first: int
     name: str
@@ -79,6 +82,20 @@ class Side:
                         layers.append(part)
         return blocks
 
+    @cached_property
+    def hanging(self) -> Mapping[int, tuple[str, frozenset[int]]]:
+        """By variable that an optimizer alone holds, its block, and all variables of this one."""
+        hanging = self.graph.hanging
+        blocks = defaultdict[str, list[int]](list)
+        for variable, name in zip(hanging.variables, hanging.names, strict=True):
+            if name.block:
+                blocks[name.block].append(variable)
+        return {
+            variable: (block, frozenset(variables))
+            for block, variables in blocks.items()
+            for variable in variables
+        }
+
     def named(self, part: int) -> Sequence[int]:
         """Return a part, or what is in it if it is a private container."""
         graph = self.graph
@@ -124,6 +141,10 @@ class ShortNames:
         for node in order:
             holder = side.graph.names.holder(node)
             part: Part = node
+            block, variables = side.hanging.get(node, ("", frozenset()))
+            if block and within.issuperset(variables):
+                parts[Block(min(variables), block)] = None
+                continue
             for stem, block in blocks_in(side.graph.names.name(node)):
                 layers = side.blocks.get(block, {}).get(holder, ())
                 is_block = len(layers) > 1 and len(self._numbers[stem]) > 1
@@ -137,6 +158,8 @@ class ShortNames:
 
     def block_before(self, side: Side, node: int, other: int) -> Part:
         """Return the outermost block of a part that lacks another one, or the part."""
+        if node in side.hanging:
+            return Block(node, side.hanging[node][0])
         names = side.graph.names
         others = {block for _, block in blocks_in(names.name(other))}
         for stem, block in blocks_in(names.name(node)):

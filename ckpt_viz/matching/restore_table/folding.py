@@ -15,13 +15,7 @@ from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.restore_table.parts import (
-    common_part,
-    home_of,
-    parts_from,
-    place_of_row,
-    row_of_holder,
-)
+from ckpt_viz.matching.restore_table.parts import Chains, common_part, home_of, place_of_row
 from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,
@@ -339,16 +333,12 @@ class Folding:
         return None if variable is None else [*self._chain(saved, variable), row.saved]
 
     def _chain(self, graph: Graph, node: int) -> list[int]:
-        """Return `chain_of`, which the values of one layer share but for themselves."""
-        row, known = row_of_holder(graph, node), self._parts[graph is self.table.saved]
-        if row not in known:
-            known[row] = parts_from(graph, row)
-        return [*known[row], node]
+        return self._chains[graph is self.table.saved].of(node)
 
     @cached_property
-    def _parts(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
-        """For rows of the program's layers and of the saved ones, the parts that lead there."""
-        return {}, {}
+    def _chains(self) -> tuple[Chains, Chains]:
+        """Those of the program, and of the checkpoint."""
+        return Chains(self.table.live), Chains(self.table.saved or self.table.live)
 
     @cached_property
     def _saved_of(self) -> Mapping[int | None, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import takewhile
 
 from ckpt_viz.graphs.nodes.names import child_of, is_holder
@@ -13,19 +14,29 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 _MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 
 
-def chain_of(graph: Graph, node: int) -> list[int]:
-    """Return what holds a value, below the root, and the value itself: rows of layers.
+@dataclass(frozen=True)
+class Chains:
+    """The parts of a graph that hold each value, found once for all values of a layer."""
 
-    Runs of alike parts and private containers are left out: what the cells say makes runs here.
-    """
-    return [*parts_from(graph, row_of_holder(graph, node)), node]
+    graph: Graph
+    _of_rows: dict[int, list[int]] = field(default_factory=dict)
+
+    def of(self, node: int) -> list[int]:
+        """Return what holds a value, below the root, and the value itself: rows of layers.
+
+        Runs of alike parts and private containers are left out: what cells say makes runs here.
+        """
+        row = _row_of_holder(self.graph, node)
+        if row not in self._of_rows:
+            self._of_rows[row] = _parts_from(self.graph, row)
+        return [*self._of_rows[row], node]
 
 
 def common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
     """Return the smallest part that holds all nodes, or the only node; None for the whole graph."""
-    common: list[int] | None = None
+    chains, common = Chains(graph), None
     for node in nodes:
-        chain = chain_of(graph, node)
+        chain = chains.of(node)
         if common is None:
             common = chain
         alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, chain, strict=False))
@@ -33,12 +44,12 @@ def common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
     return common[-1] if common else None
 
 
-def row_of_holder(graph: Graph, node: int) -> int:
+def _row_of_holder(graph: Graph, node: int) -> int:
     """Return the row of the layer that shows a node."""
     return graph.layers.parents[graph.layers.shown_in[node]]
 
 
-def parts_from(graph: Graph, row: int) -> list[int]:
+def _parts_from(graph: Graph, row: int) -> list[int]:
     """Return the parts from below the root to a row of layers."""
     layers, parts = graph.layers, list[int]()
     for _ in range(_MOST_LEVELS):
@@ -52,7 +63,9 @@ def parts_from(graph: Graph, row: int) -> list[int]:
 
 
 def _is_part(graph: Graph, node: int) -> bool:
-    """Return whether people have a name for a node: Keras' own lists have none."""
+    """Return whether people have a name for a node: lists of Keras and of optimizers have none."""
+    if node in graph.layers.hanging:
+        return False
     is_private = graph.nodes[node].role is Role.CONTAINER or graph.layers.names[node][:1] == "_"
     return not (is_private and is_holder(graph.nodes, graph.tree, node))
 
