@@ -20,7 +20,15 @@ from ckpt_viz.graphs.layers.calls import Call, consumers_of, in_call_order
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, is_chosen, is_holder, names_of
-from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, has_value, loses_values
+from ckpt_viz.graphs.nodes.nodes import (
+    ROOT,
+    VALUE_ROLES,
+    Node,
+    NotSaved,
+    Role,
+    has_value,
+    loses_values,
+)
 from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
 from ckpt_viz.graphs.slots.hanging import BLOCKS, Hanging, hanging_from_optimizers
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
@@ -39,7 +47,7 @@ class LayerGroup:
     """A row for several rows: the layers of a block, or parts that are alike.
 
     `first` and `last` are the names of its first and last member; a block has one name. `size` is
-    the number of its members.
+    the number of its members. Only an attribute that no checkpoint holds has none.
     """
 
     first: str
@@ -56,7 +64,8 @@ class Layers:
     `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
     outermost first. `names` has what people call each node; the `unnamed` ones are private and add
     nothing to the title of their row. `hanging` counts by row the variables of a model that an
-    optimizer alone holds: such a row is beside the other layers of that model.
+    optimizer alone holds: such a row is beside the other layers of that model. `lost` has the rows
+    of attributes in which values are that no checkpoint holds.
     """
 
     parents: tuple[int, ...]
@@ -67,6 +76,7 @@ class Layers:
     folded: tuple[int, ...]
     unnamed: frozenset[int]
     hanging: Mapping[int, int]
+    lost: Mapping[int, NotSaved]
 
     def path(self, row: int) -> tuple[int, ...]:
         """Return the nodes of a node's row on one path, outermost first."""
@@ -91,7 +101,7 @@ class Layers:
             if group is None:
                 if any(node_id in names for node_id in self.path(row)):
                     titles[row] = self._title(row, names)
-            elif (any if group.is_alike else all)(child in titles for child in below):
+            elif below and (any if group.is_alike else all)(child in titles for child in below):
                 ends = (titles.get(child, self.title(child)) for child in (below[0], below[-1]))
                 titles[row] = " … ".join(ends)
         return titles
@@ -141,6 +151,7 @@ def layers_of(
     draft.hang(hanging_from_optimizers(nodes) if hanging is None else hanging)
     draft.order_by(calls)
     draft.group()
+    draft.show_lost()
     return draft.finished()
 
 
@@ -161,6 +172,7 @@ class _Draft:
         self.groups: list[LayerGroup] = []
         self.folded: list[int] = []
         self.hanging: dict[int, int] = {}
+        self.lost: dict[int, NotSaved] = {}
         self.names = names_of(nodes, tree, self.order) if names is None else [*names]
 
     def fold(self) -> None:
@@ -226,9 +238,7 @@ class _Draft:
             above = next(row for row, below in enumerate(self.children) if holder in below)
             model = self._row_of(self._model_beside(holder, hanging_names))
             self.children[above].remove(holder)
-            rows = self.children[model]
-            ends = (i for i, row in enumerate(rows) if self.nodes[row].role is Role.OPTIMIZER)
-            rows.insert(next(ends, len(rows)), holder)
+            self._put_before_optimizers(holder, self.children[model])
             self.hanging[holder] = len(variables)
             self.names[holder] = BLOCKS if hanging_names[variables[0]].block else "variables"
             self.children[holder] = []
@@ -294,6 +304,25 @@ class _Draft:
         signatures = self._signatures()
         for row in range(len(self.children)):
             self.children[row] = self._alike(self.children[row], signatures)
+
+    def show_lost(self) -> None:
+        """Give each attribute in which values are lost a row below its object."""
+        if not any(map(loses_values, self.nodes)):
+            return
+        for row in range(len(self.nodes)):
+            path = self.through.get(row, (row,))
+            for note in (note for node_id in path for note in self.nodes[node_id].not_saved):
+                if note.is_lost:
+                    lost = self._new_row(LayerGroup(note.name, note.name, 0, is_alike=False), [])
+                    self.lost[lost] = note
+                    self._put_before_optimizers(lost, self.children[row])
+
+    def _put_before_optimizers(self, row: int, rows: list[int]) -> None:
+        ends = (i for i, other in enumerate(rows) if self._is_optimizer(other))
+        rows.insert(next(ends, len(rows)), row)
+
+    def _is_optimizer(self, row: int) -> bool:
+        return row < len(self.nodes) and self.nodes[row].role is Role.OPTIMIZER
 
     def _blocks(self, rows: list[int], depth: int = 0) -> list[int]:
         if depth == _MAX_BLOCKS:
@@ -371,7 +400,9 @@ class _Draft:
         values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
         mark = self.marks.get(row)
         own_name = _NUMBERS.sub("", node.own_name or "")
-        return node.role, node.type_name, own_name, node.registered_saver, values, node.error, mark
+        lost = tuple(note.name for note in node.not_saved if note.is_lost)
+        kind = node.role, node.type_name, own_name, node.registered_saver
+        return *kind, values, node.error, mark, lost
 
     def _is_something(self, node_id: int) -> bool:
         """Return whether a node deserves a row even if nothing below it does."""
@@ -404,6 +435,7 @@ class _Draft:
                 i for i in self.order if is_holder(self.nodes, self.tree, i) or self._is_own(i)
             ),
             self.hanging,
+            self.lost,
         )
 
 

@@ -238,6 +238,7 @@ class Lookup:
             group = layers.group(row)
             is_alike = group is not None and group.is_alike
             names = {layers.title(row)} if is_alike else {layers.names[row], layers.title(row)}
+            names = set() if row in layers.lost else names
             while above >= ROOT:
                 below[above] += [(name, row) for name in names]
                 above = layers.parents[above] if layers.group(above) is not None else -1

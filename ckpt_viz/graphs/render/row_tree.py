@@ -22,8 +22,8 @@ class Row:
     """A line of the outline: a node, a group of layers, or the rest of the children of its parent.
 
     `node_id` is None for a group, for a row that counts `siblings` children, and for an attribute
-    in which values are `lost`, which no node has. `parent` is the
-    index of the parent's row, -1 for the root. `hidden` counts the nodes without their own row that
+    in which values are `lost`, which no node has. `parent` is the index of the parent's row, -1 for
+    the root. `hidden` counts the nodes without their own row that
     this row represents, and `repeated` those of parts that are like the part shown below this row.
     Only rows of layers have a `name` and a number of `parameters` below. `unreadable` counts those
     of the nodes without their own row whose values cannot be read. `hanging` counts the variables
@@ -107,20 +107,16 @@ class RowTree:
         self, opened: Mapping[int, Sequence[int]], parameters: Sequence[int] | None = None
     ) -> Iterator[Row]:
         """Yield the lines of a picture; `opened` has the children that each open row shows."""
-        stack: list[tuple[int | NotSaved | None, int, int, Sequence[int]]] = [(ROOT, 1, -1, ())]
+        stack: list[tuple[int | None, int, int, Sequence[int]]] = [(ROOT, 1, -1, ())]
         place = 0
         while stack:
             row, level, parent, rest = stack.pop()
-            if isinstance(row, NotSaved):
-                yield Row(None, level, parent, lost=row)
-            elif row is None:
+            if row is None:
                 hidden, lost = self._summed(i for inner in rest for i in self.below(inner))
                 yield Row(None, level, parent, hidden, len(rest), unreadable=lost)
             else:
                 shown = opened.get(row, ())
                 yield self._row(row, level, parent, shown, parameters)
-                if shown or not self.children[row]:
-                    stack.extend((note, level + 1, place, ()) for note in self._lost(row))
                 if 0 < len(shown) < len(self.children[row]):
                     known = set(shown)
                     left = [child for child in self.children[row] if child not in known]
@@ -147,15 +143,9 @@ class RowTree:
             repeated=count if shown else 0,
             unreadable=lost,
             hanging=0 if self.layers is None else self.layers.hanging.get(row, 0),
+            lost=None if self.layers is None else self.layers.lost.get(row),
             place=row,
         )
-
-    def _lost(self, row: int) -> list[NotSaved]:
-        """Return the attributes of a row of layers in which values are lost, the last one first."""
-        if self.layers is None or self.node(row) is None:
-            return []
-        notes = [note for node in self.layers.path(row) for note in self.nodes[node].not_saved]
-        return [note for note in reversed(notes) if note.is_lost]
 
     def _repeated(self, row: int) -> list[int]:
         """Return the rows below an open row that no picture shows: those of parts that are alike.

@@ -55,10 +55,10 @@ def rows_of(graph: Graph, max_rows: int, view: View = "layers") -> list[Row]:
 
 def line_of(graph: Graph, row: Row) -> RowText:
     """Return a row in words."""
-    if row.group is not None:
-        return _group_line(row, row.group)
     if row.lost is not None:
         return _lost_line(row.lost)
+    if row.group is not None:
+        return _group_line(row, row.group)
     if row.node_id is None:
         words = f"… {count(row.siblings, 'more child', 'more children')}"
         below = row.hidden - row.siblings

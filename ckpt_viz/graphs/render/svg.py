@@ -210,10 +210,10 @@ class _Table:
     def _icon(self, place: int, left: float, top: float) -> str:
         """Return the shape of a node's role, or of a group; "" for a row that counts the rest."""
         row = self.rows[place]
-        if row.group is not None:
-            return icon_of(None, left, top)
         if row.lost is not None:
             return icon_of(Node(), left, top, is_dashed=True)
+        if row.group is not None:
+            return icon_of(None, left, top)
         if row.node_id is None:
             return ""
         return icon_of(self._graph.nodes[row.node_id], left, top, is_dashed=row.hanging > 0)
