@@ -198,3 +198,29 @@ def test_a_group_of_a_comparison_has_its_cells_in_one_line(open_page: OpenPage) 
         })"""
     )
     assert lines and max(lines) < 2
+
+
+@pytest.mark.tf
+def test_layers_that_no_checkpoint_holds_are_a_dashed_box_with_their_number(
+    open_page: OpenPage,
+) -> None:
+    keras = importlib.import_module("keras")
+    if keras.__version__.startswith("2."):
+        pytest.skip("TensorFlow tracks the lists of Keras 2")
+    blocks = [keras.layers.Dense(2) for _ in range(3)]
+    model = keras.Sequential([keras.layers.Dense(2, name="first")])
+    model.parts = blocks
+    for layer in (model, *blocks):
+        layer.build((None, 2))
+    page = open_page(showing_first("layers", to_html(cv.graph(model))))
+    box = page.locator(".ckv-node.ckv-ghost")
+    expect(box.locator("title")).to_have_text("parts (6 variables, in no checkpoint)")
+    dashes = box.locator("path.ckv-shape").evaluate(
+        "(shape) => getComputedStyle(shape).strokeDasharray"
+    )
+    assert dashes != "none"
+    box.click()
+    details = page.locator(".ckv-facts")
+    expect(details.get_by_role("heading", name="parts")).to_be_visible()
+    expect(details).to_contain_text("6 variables, in no checkpoint, an attribute of: (root)")
+    expect(_row(page, "parts")).to_contain_text("in no checkpoint")

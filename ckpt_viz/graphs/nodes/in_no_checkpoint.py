@@ -23,11 +23,15 @@ def lost_attributes(nodes: Sequence[Node]) -> list[tuple[int, NotSaved]]:
 
 def in_no_checkpoint(place: str, lost: Sequence[NotSaved]) -> str:
     """Return how much no checkpoint holds; `place` is that of the first attribute."""
-    variables = sum(note.variables for note in lost)
-    number, noun = (variables, "variable") if variables else (_objects(lost), "object")
+    number, noun = _amount(lost)
     more = f" and {count(len(lost) - 1, 'more attribute')}" if len(lost) > 1 else ""
     verb = "is" if number == 1 else "are"
     return f"{place}{more}: {count(number, noun)} {verb} in no checkpoint of this program."
+
+
+def amount_lost(note: NotSaved) -> str:
+    """Return how many variables, or else objects, an attribute has that no checkpoint holds."""
+    return count(*_amount([note]))
 
 
 def what_to_do(note: NotSaved) -> str:
@@ -41,5 +45,6 @@ def what_to_do(note: NotSaved) -> str:
     return ASSIGN_EACH
 
 
-def _objects(lost: Sequence[NotSaved]) -> int:
-    return sum(note.count for note in lost)
+def _amount(lost: Sequence[NotSaved]) -> tuple[int, str]:
+    variables = sum(note.variables for note in lost)
+    return (variables, "variable") if variables else (sum(note.count for note in lost), "object")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.graphs.layers.layers import Layers
 from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.layers.training import Training
+from ckpt_viz.graphs.nodes.in_no_checkpoint import amount_lost
 from ckpt_viz.graphs.nodes.nodes import Role, Sizes, SlotRule
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable, TableCell
@@ -229,6 +230,7 @@ def _layer_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
         "layer_name": map(view.title, rows),
         "layer_saved_name": map(saved_titles.get, rows),
         "layer_hanging": (view.hanging.get(row, 0) for row in rows),
+        "layer_lost": (amount_lost(view.lost[row]) if row in view.lost else None for row in rows),
         "layer_shown": view.shown_in,
         "layer_parameters": parameters_of(graph.nodes, graph.tree),
         "group_is_alike": (group.is_alike for group in view.groups),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.graphs.layers.layers import LayerGroup
+from ckpt_viz.graphs.nodes.in_no_checkpoint import amount_lost
 from ckpt_viz.graphs.nodes.names import ROOT_NAME
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, NotSaved, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -101,8 +102,7 @@ def line_of(graph: Graph, row: Row) -> RowText:
 def _lost_line(lost: NotSaved) -> RowText:
     """Return the row of an attribute in words, whose values no checkpoint holds."""
     label = shortened(lost.name)
-    has_variables = lost.variables > 0
-    value = count(lost.variables, "variable") if has_variables else count(lost.count, "object")
+    value = amount_lost(lost)
     said = ", ".join((label, _IN_NONE, value))
     return RowText(label, without_middle(label, _MAX_LABEL), _IN_NONE, value, value, "", said)
 

@@ -144,6 +144,7 @@ export const restoreTakesFrom = "A plain restore puts here the saved value of";
 export const sameAgain = "the same";
 export const chunk = "part of a long list";
 export const group = "a group of layers";
+export const anAttribute = "an attribute of";
 export const overview = "Position in the whole drawing; up and down move it";
 export const focus = "Show only this node and what is below it (f)";
 export const unfocus = "Show the whole graph";
@@ -581,6 +582,7 @@ export const optimizerWord = "optimizer";
 export const valueWord = "value";
 /** A size that a layer takes or makes whatever it is, such as the length of a sequence. */
 export const anySize = "any";
+export const inNone = (amount: string) => `${amount}, in no checkpoint`;
 export const heldAlone = (variables: string) => `${variables}, held by the optimizer alone`;
 export const objectWord = "object";
 export const scalar = "scalar";

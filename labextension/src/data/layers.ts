@@ -50,6 +50,11 @@ export function hangingIn({ layerColumns, objects }: Graph, row: number): number
   return objects === null ? 0 : (layerColumns?.layer_hanging[row] ?? 0);
 }
 
+/** How much an attribute has that no checkpoint holds, in words; "" for other rows. */
+export function lostIn({ layerColumns, text }: Graph, row: number): string {
+  return text(layerColumns?.layer_lost[row] ?? ABSENT);
+}
+
 /** The number of nodes that no row of the layers shows; 0 for a graph of objects. */
 export const foldedCount = oncePer(({ layerColumns, objects }: Graph): number =>
   objects === null || layerColumns === null

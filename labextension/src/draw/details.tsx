@@ -220,11 +220,16 @@ function ChunkDetails({
 }: Pick<DetailsProps, "state" | "dispatch"> & { readonly id: number }) {
   const { graph, tree } = state;
   const chunk = tree.chunk(id);
-  return chunk === null ? null : (
+  if (chunk === null) {
+    return null;
+  }
+  const kind =
+    chunk.group === null ? WORDS.chunk : chunk.group.lost === "" ? WORDS.group : WORDS.anAttribute;
+  return (
     <div class="ckv-facts">
       <h3 class="ckv-node-name">{chunkLabel(graph, chunk)}</h3>
       <p>
-        {chunkCount(chunk)}, {chunk.group === null ? WORDS.chunk : WORDS.group}:{" "}
+        {chunkCount(chunk)}, {kind}:{" "}
         <Jump graph={graph} id={nodeAbove(graph, chunk.parent)} dispatch={dispatch} />
       </p>
       <FlowOf graph={graph} row={id} dispatch={dispatch} />

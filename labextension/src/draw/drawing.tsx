@@ -146,7 +146,13 @@ export function NodeBox(props: NodeBoxProps) {
   const { chunk, id } = row;
   const parts = typesetter.parts(row);
   const role = chunk === null ? graph.role(id) : null;
-  const line = chunk === null ? lineClass(graph.overlay, id) || heldAloneClass(graph, id) : "";
+  const isLost = (chunk?.group?.lost ?? "") !== "";
+  const line =
+    chunk === null
+      ? lineClass(graph.overlay, id) || heldAloneClass(graph, id)
+      : isLost
+        ? " ckv-ghost"
+        : "";
   const shape = role === null ? "box" : shapeOf(role);
   const trained = role !== null && isTrained(graph, id) ? " ckv-trained" : "";
   return (
@@ -162,7 +168,7 @@ export function NodeBox(props: NodeBoxProps) {
       </title>
       {isMatch ? frame("ckv-found", width, 3) : null}
       {isSelected ? frame("ckv-halo", width, 4) : null}
-      {role === null && !row.isExpanded ? (
+      {role === null && !row.isExpanded && !isLost ? (
         <path class="ckv-shape" d={outline("box", width, BOX_HEIGHT)} transform="translate(3 3)" />
       ) : null}
       <path

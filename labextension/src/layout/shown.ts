@@ -1,6 +1,7 @@
 /** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
 import { type Graph, ROOT } from "../data/graph";
+import { lostIn } from "../data/layers";
 import { perRow, summedUp } from "../data/sums";
 import { nodesBelow } from "./feeds";
 import { type Sort, sorted } from "./sorting";
@@ -32,6 +33,8 @@ interface ShownGroup {
   readonly isAlike: boolean;
   /** The number of layers in it, also in groups of it. */
   readonly layers: number;
+  /** How much no checkpoint holds, if it is an attribute and no group; else "". */
+  readonly lost: string;
 }
 
 /** The tree on screen. The ids of chunks come after those of the nodes and groups. */
@@ -190,6 +193,7 @@ function groupAt(graph: Graph, id: number): Chunk | null {
           name: graph.label(id),
           isAlike: group.isAlike,
           layers: nodesBelow(graph, id).length,
+          lost: lostIn(graph, id),
         },
         isMoreAlike: false,
       };

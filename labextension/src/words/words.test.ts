@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Graph } from "../data/graph";
-import { layersOf } from "../data/layers";
+import { layersOf, lostIn } from "../data/layers";
 import { shownTree } from "../layout/shown";
 import { NOTHING_FOUND, searched } from "../search/found";
 import { loadGraph, treeGraph } from "../tests/graphs.test-data";
@@ -128,6 +128,15 @@ it("counts at a row of layers the matches that have no row", async () => {
   expect(heldBy(tree, found, 0).count).toBe(found.matches.length);
   const group = Array.from(layers.order).find((id) => layers.group(id) !== null)!;
   expect(heldBy(tree, found, group)).toEqual({ count: 8, areMatches: true });
+});
+
+it("has a row for an attribute that no checkpoint holds", async () => {
+  const layers = layersOf(await loadGraph("error_and_saver"))!;
+  const tree = shownTree(layers, false);
+  const row = Array.from(layers.order).find((id) => lostIn(layers, id) !== "")!;
+  expect(rowLabel(layers, row)).toBe("blocks");
+  expect(chunkCount(tree.chunk(row)!)).toBe("2 objects, in no checkpoint");
+  expect(tree.children(row)).toHaveLength(0);
 });
 
 it("names a layer with all blocks that it is in", () => {

@@ -156,6 +156,9 @@ export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): stri
     return WORDS.sameAgain;
   }
   if (group !== null) {
+    if (group.lost !== "") {
+      return WORDS.inNone(group.lost);
+    }
     const { alike, layers } = WORDS.counts;
     return group.isAlike ? countWords(of, ...alike) : countWords(group.layers, ...layers);
   }
