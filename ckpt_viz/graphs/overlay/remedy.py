@@ -161,7 +161,7 @@ class LoadWithKeras(_Said):
         model = f"keras.saving.load_model({self.path!r})"
         weights = f"model.load_weights({self.path!r})"
         calls = f"{model}, or its weights with {weights}" if self.is_model else weights
-        fix = f" {wording.run_fix}, to restore its values by names." if self.has_fix else ""
+        fix = f" {wording.run_fix}, to restore the values whose names fit." if self.has_fix else ""
         return f"Load it with {calls}.{fix}"
 
 

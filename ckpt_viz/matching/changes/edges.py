@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import ROOT
@@ -41,10 +42,12 @@ class Edge(NamedTuple):
         return old is not None and new is not None and old[1] == new[1]
 
 
-def kind_of_edge(edge: Edge) -> tuple[Kind | None, tuple[str, ...]]:
+def kind_of_edge(
+    edge: Edge, *, may_be_migrated: bool = True
+) -> tuple[Kind | None, tuple[str, ...]]:
     """Return what happened to a part, if anything, and the names that say what is new."""
     old, new = edge.old, edge.new
-    if _are_of_two_keras(edge):
+    if may_be_migrated and _are_of_two_keras(edge):
         return Kind.MIGRATED, ()
     if not edge.is_same_holder:
         return Kind.MOVED, (old[-1], new[-1])
@@ -70,12 +73,23 @@ def kind_of_edge(edge: Edge) -> tuple[Kind | None, tuple[str, ...]]:
 def _are_of_two_keras(edge: Edge) -> bool:
     """Return whether Keras 2 gave one of two ways its names, and Keras 3 the other."""
     old, new = edge.old, edge.new
-    is_spelled_anew = old != new and local_name(old[-1]) == local_name(new[-1])
+    is_spelled_anew = old != new and are_spelled_alike(old[-1], new[-1])
     if len(old) == len(new) == 1 and is_spelled_anew and edge.is_value:
         return True
     if edge.above[0] != edge.above[1]:
         old, new = (edge.above[0], *old), (edge.above[1], *new)
     return old != new and {_version(old), _version(new)} == {2, 3}
+
+
+def are_of_one_keras(saved: Iterable[str], live: Iterable[str]) -> bool:
+    """Return whether local names of a file and of a program show one major version of Keras."""
+    versions = [{_version((name,)) for name in names} - {None} for names in (saved, live)]
+    return len(versions[0]) == 1 and versions[0] == versions[1]
+
+
+def are_spelled_alike(old: str, new: str) -> bool:
+    """Return whether versions of Keras spell two local names as one."""
+    return local_name(old) == local_name(new)
 
 
 def _version(names: tuple[str, ...]) -> int | None:

@@ -18,7 +18,13 @@ from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.deeds import LOOKS, Act, Deed, Deeds, Group
-from ckpt_viz.matching.changes.edges import Edge, changed_scope, kind_of_edge
+from ckpt_viz.matching.changes.edges import (
+    Edge,
+    are_of_one_keras,
+    are_spelled_alike,
+    changed_scope,
+    kind_of_edge,
+)
 from ckpt_viz.matching.changes.emptied import Emptied
 from ckpt_viz.matching.changes.in_sequences import Shift, shifts
 from ckpt_viz.matching.changes.kind import Kind
@@ -345,8 +351,22 @@ class _ChangesReader:
                 parts.add(tree.parents[node])
         return parts
 
+    def _kind_of(self, edge: Edge) -> tuple[Kind | None, tuple[str, ...]]:
+        """Return what happened to a part; how a file of another kind spells a name, did not."""
+        if self._are_of_two_layouts and are_spelled_alike(edge.old[-1], edge.new[-1]):
+            edge = edge._replace(new=(*edge.new[:-1], edge.old[-1]))
+        return kind_of_edge(edge, may_be_migrated=not self._are_of_one_keras)
+
+    @cached_property
+    def _are_of_two_layouts(self) -> bool:
+        return self.mapping.saved.stored_layout is not self.mapping.live.stored_layout
+
+    @cached_property
+    def _are_of_one_keras(self) -> bool:
+        return are_of_one_keras(self.mapping.saved.tree.labels, self.mapping.live.tree.labels)
+
     def _put_edge(self, edge: Edge) -> None:
-        kind, key = kind_of_edge(edge)
+        kind, key = self._kind_of(edge)
         if kind is not None:
             self._put(kind, key, key, edge.node, edge.obj)
 

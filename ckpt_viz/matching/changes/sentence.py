@@ -22,6 +22,11 @@ class _Clause:
     certainty: Certainty
     number: int  # of deeds
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the clause is no question: none can be made of a whole clause."""
+        return self.certainty is not Certainty.GUESS or self.phrase.clause != ""
+
     def is_done(self, *, by_person: bool) -> bool:
         return by_person and self.certainty is Certainty.CERTAIN and self.phrase.verb != ""
 
@@ -97,7 +102,7 @@ def _clause(deeds: Sequence[Deed], phrases: Phrases, *, has_tails: bool) -> _Cla
 
 def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) -> str:
     """Return clauses as a statement, and as questions where nothing but a person decides."""
-    stated = [clause for clause in clauses if clause.certainty is not Certainty.GUESS]
+    stated = [clause for clause in clauses if clause.is_stated]
     done = [clause for clause in stated if clause.is_done(by_person=by_person)]
     states = [clause for clause in stated if clause not in done]
     parts = [_state(clause) for clause in states]
