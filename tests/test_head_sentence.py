@@ -156,6 +156,64 @@ def test_an_edit_has_one_sentence_in_every_kind_of_file(
         assert sentence_of(cv.check(new.model, file)) == sentence
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_root_at_another_level_is_told_beside_a_larger_layer(
+    library: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip(library)
+
+    def model(classes: int) -> Any:
+        made = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(classes, name="last")])
+        made.build((None, 4))
+        return made
+
+    for saved, live, sentence in (
+        (lambda m: tf.train.Checkpoint(m), lambda m: ckpt(model=m), "You put everything into the"),
+        (
+            lambda m: ckpt(model=m),
+            lambda m: tf.train.Checkpoint(m),
+            "You took everything out of the",
+        ),
+    ):
+        check = cv.check(live(model(5)), save_any(tmp_path, saved(model(3))))
+        assert sentence_of(check).startswith(f"{sentence} model, and ")
+        assert sentence_of(check).endswith("last is larger: 3 → 5.")
+
+
+def test_a_layer_of_another_class_is_of_the_same_keras(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    class Own(keras.layers.Layer):  # type: ignore[misc]
+        def build(self, shape: Any) -> None:
+            self.kernel = self.add_weight(shape=(shape[-1], 8), name="kernel")
+            self.bias = self.add_weight(shape=(8,), name="bias")
+
+        def call(self, x: Any) -> Any:
+            return x @ self.kernel + self.bias
+
+    def program(layer: Any) -> Any:
+        return ckpt(model=keras.Sequential([keras.Input((4,)), layer, keras.layers.Dense(2)]))
+
+    path = save_any(tmp_path, program(keras.layers.Dense(8, name="own")))
+    assert sentence_of(cv.check(program(Own(name="own")), path)) == "You renamed _kernel to kernel."
+
+
+def test_a_file_of_keras_for_a_checkpoint_has_a_whole_sentence(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def model() -> Any:
+        made = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(2)])
+        made.build((None, 3))
+        return made
+
+    model().save_weights(tmp_path / "x.weights.h5")
+    check = cv.check(ckpt(a=model(), b=model()), tmp_path / "x.weights.h5")
+    assert "Is  ?" not in str(check)
+    assert "version of Keras" not in sentence_of(check)
+
+
 @pytest.mark.parametrize("form", ["", ".weights.h5", ".keras", ".h5"])
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_layer_before_another_head_is_told_from_it(

@@ -528,11 +528,11 @@ def dict_of_optimizers_of_equal_nets(at: Path) -> Pair:
 
 
 @shows(
-    Kind.WRAPPED,
+    Kind.ROOT_SHIFTED,
     FAIL,
-    "(root).v1",
-    "(root).model.v1",
-    "v1, v2 and 10 more are in the model now (12 values)",
+    "(root)",
+    "(root).model",
+    "Everything is inside the model now (11 values)",
     "check.fix()",
 )
 def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
@@ -543,7 +543,11 @@ def code_that_would_raise_for_one_value_of_many(at: Path) -> Pair:
 
 
 @shows(
-    Kind.WRAPPED, FAIL, "(root).v", "(root).model.v", "v, w and a are in the model now (3 values)"
+    Kind.ROOT_SHIFTED,
+    FAIL,
+    "(root)",
+    "(root).model",
+    "Everything is inside the model now (3 values)",
 )
 def code_that_would_lose_a_value(at: Path) -> Pair:
     def tied() -> Any:

@@ -178,6 +178,8 @@ class KerasOutcome(Outcome):
             return False
         if was is None or now is None:
             return was is None
+        if self._offered.get(now.variable, was.variable) != was.variable:
+            return False  # the state of another variable: its number in the optimizer is no place
         return is_unnamed(was.name) or was.name == now.name
 
     @property

@@ -81,8 +81,10 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
         slots = saved.slots_within(node), live.slots_within(pair.obj)
         differences = [*_differences(mapping, node, pair.obj, slots)]
         if not differences:
-            differences += _other_variables(mapping, *slots)
-            differences += _other_state(mapping, {*saved.within(node)}, {*live.within(pair.obj)})
+            within = {*saved.within(node)}, {*live.within(pair.obj)}
+            has_nameless = any(True for _ in _nameless(mapping.saved, within[0]))
+            differences += _other_variables(mapping, *slots, has_nameless=has_nameless)
+            differences += _other_state(mapping, *within)
         if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
             named = (pair.obj, *differences[0].variables)
@@ -126,12 +128,21 @@ def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
     return dict.fromkeys(names)
 
 
+def _nameless(graph: Graph, within: Iterable[int]) -> Iterator[int]:
+    """Yield the states of an optimizer whose variables the file does not tell."""
+    for node in within:
+        is_state = graph.nodes[node].slot is None and has_value(graph.nodes[node])
+        if is_state and INDEX.fullmatch(graph.tree.labels[node]):
+            yield node
+
+
 def _other_variables(
-    mapping: ValueMapping, was: list[int], now: list[int]
+    mapping: ValueMapping, was: list[int], now: list[int], *, has_nameless: bool
 ) -> Iterator[_Difference]:
     """Yield whether it trains other variables, among those that both sides have.
 
-    An optimizer without saved slots may have trained any.
+    An optimizer without saved slots may have trained any. One with nameless states may have trained
+    those that seem to be new.
     """
     if not was:
         return
@@ -141,8 +152,33 @@ def _other_variables(
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
         yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
-    if newly := (after & common) - before:
+    newly = (after & common) - before
+    if newly and not has_nameless:
         yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
+    elif mapping.saved.is_of_keras and _have_other_order(mapping, was, now, before & after):
+        yield _Difference("trains its variables in another order")
+
+
+def _have_other_order(
+    mapping: ValueMapping, was: list[int], now: list[int], common: Container[int | None]
+) -> bool:
+    """Return whether Keras numbers the states of the variables on both sides in another order."""
+    fitting = {pair.node: pair.obj for pair in mapping.pairs}
+    before = [fitting.get(_variable(mapping.saved, slot)) for slot in _numbered(mapping.saved, was)]
+    after = [_variable(mapping.live, slot) for slot in _numbered(mapping.live, now)]
+    orders = (dict.fromkeys(v for v in order if v in common) for order in (before, after))
+    first, second = map(list, orders)
+    return first != second
+
+
+def _numbered(graph: Graph, slots: Iterable[int]) -> list[int]:
+    """Return slots in the order of the numbers that are their names in a file of Keras."""
+
+    def number(slot: int) -> int:
+        name = graph.nodes[slot].attributes[0].checkpoint_key.rpartition("/")[2]
+        return int(name) if name.isdecimal() else slot
+
+    return sorted(slots, key=number)
 
 
 def _holders(

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, partial
 from itertools import chain, product
+from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
@@ -334,15 +335,34 @@ class PairedItems:
         if any(self.common(child, other) for child, other in below if other is not None):
             return False, False
         inside = _is_inside(self.saved, x, wanted), _is_inside(self.live, y, wanted)
-        return self._inside_by_names(x, y) if all(inside) else inside
+        return self._inside_by_names() if all(inside) else inside
 
-    def _inside_by_names(self, x: int, y: int) -> tuple[bool, bool]:
+    def _inside_by_names(self) -> tuple[bool, bool]:
         """Return which root belongs to a child of the other one: the same local names lead on."""
-        names = _names_below_root(self.saved, x), _names_below_root(self.live, y)
-        xs, ys = self.saved.items.children[x], self.live.items.children[y]
-        if any(_names_below(self.saved, child, start=1) == names[1] for child in xs):
-            return True, False
-        return False, any(_names_below(self.live, child, start=1) == names[0] for child in ys)
+        saved, live = self._tops_by_names()
+        return bool(saved), bool(live)
+
+    def roots_by_names(self) -> tuple[int, int] | None:
+        """Return the two items below or at the roots to which the same local names lead on."""
+        saved, live = self._tops_by_names()
+        if len(saved) == 1:
+            return saved[0], _only_child_or(self.live, self.live.items.root)
+        return (
+            (_only_child_or(self.saved, self.saved.items.root), live[0]) if len(live) == 1 else None
+        )
+
+    def _tops_by_names(self) -> tuple[Sequence[int], Sequence[int]]:
+        """Return the children of each root to which the same local names lead as to the other root.
+
+        Those of the saved root come first; if there are any, there are none of the live root.
+        """
+        sides = self.saved, self.live
+        names = [_names_below(side, _only_child_or(side, side.items.root)) for side in sides]
+        xs, ys = (side.items.children[side.items.root] for side in sides)
+        saved = [c for c in xs if _lead_on(_names_below(self.saved, c, start=1), names[1])]
+        if saved:
+            return saved, ()
+        return (), [c for c in ys if _lead_on(_names_below(self.live, c, start=1), names[0])]
 
 
 def _above(side: Described, item: int) -> Iterator[int]:
@@ -358,16 +378,32 @@ def _unbound(side: Described, bound: Container[int], content: int) -> Sequence[i
     return [item for item in items if item not in bound] if len(items) <= _MOST_NAMESAKES else []
 
 
-def _names_below_root(side: Described, root: int) -> tuple[str, ...]:
-    children = side.items.children[root]
-    return _names_below(side, *(children if len(children) == 1 else [root]))
+class _NamesBelow(NamedTuple):
+    """The local names of an item's chain, and those of its children."""
+
+    chain: Sequence[str]
+    children: Set[str]
 
 
-def _names_below(side: Described, item: int, *, start: int = 0) -> tuple[str, ...]:
-    """Return the local names of an item's chain from its `start`, then those of its children."""
+def _only_child_or(side: Described, item: int) -> int:
+    children = side.items.children[item]
+    return children[0] if len(children) == 1 else item
+
+
+def _names_below(side: Described, item: int, *, start: int = 0) -> _NamesBelow:
+    """Return the local names of an item's chain from its `start`, and those of its children."""
     labels, chains = side.graph.tree.labels, side.items.chain
-    children = sorted(labels[chains[child][0]] for child in side.items.children[item])
-    return (*(labels[node] for node in chains[item][start:] if node != ROOT), "", *children)
+    children = {labels[chains[child][0]] for child in side.items.children[item]}
+    return _NamesBelow([labels[node] for node in chains[item][start:] if node != ROOT], children)
+
+
+def _lead_on(names: _NamesBelow, others: _NamesBelow) -> bool:
+    """Return whether two items are called alike inside: some layers may be new or gone."""
+    shared, most = (
+        names.children & others.children,
+        max(map(len, (names.children, others.children))),
+    )
+    return names.chain == others.chain and 2 * len(shared) >= most > 0
 
 
 def _is_inside(side: Described, root: int, wanted: Bag) -> bool:

@@ -79,6 +79,9 @@ class WholeTree:
         if is_deeper[0] != is_deeper[1]:
             xs = self.saved.items.children[x] if is_deeper[0] else [x]
             ys = self.live.items.children[y] if is_deeper[1] else [y]
+            pair = self.paired.roots_by_names()
+            if pair is not None and not self.paired.are_equal(*pair):
+                self.paired.add(*pair, Certainty.LIKELY, Evidence.WITHIN)
             self._match_and_open(xs, ys, Certainty.CERTAIN)
             self._pair_top_with_root(x, y, is_saved_deeper=is_deeper[0])
         self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
