@@ -874,3 +874,90 @@ def test_what_keras_converts_the_fix_converts(
     assert len(fix.pairs) == 2 * len(by_fix.layers) - 2 * (units - 2)
     if form != ".h5" or units == 2:  # which sets nothing before it compares all shapes
         assert all(map(np.array_equal, values[0], values[2]))
+
+
+def _block(keras_3: ModuleType, second: Any) -> Any:
+    """Return a layer that holds `first`, a Dense, and `second`, built for width 4."""
+
+    class Block(keras_3.layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = keras_3.layers.Dense(4), second
+
+        def build(self, shape: Any) -> None:
+            self.first.build(shape)
+            is_attention = isinstance(second, keras_3.layers.MultiHeadAttention)
+            self.second.build(*([shape] * (1 + is_attention)))
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    made: Any = Block
+    return made()
+
+
+def _holding(keras_3: ModuleType, **layers: Any) -> Any:
+    """Return a compiled model with layers in attributes, in this order."""
+
+    class Holding(keras_3.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name, layer in layers.items():
+                setattr(self, name, layer)
+
+        def build(self, shape: Any) -> None:
+            for layer in layers.values():
+                layer.build(shape)
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    model: Any = Holding()
+    model.build((None, 3, 4))
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    for number, variable in enumerate(model.weights):
+        variable.assign(np.full(variable.shape, number, "float32"))
+    return model
+
+
+def test_the_order_in_an_optimizer_pairs_no_weights(keras_3: ModuleType, tmp_path: Path) -> None:
+    """Attributes in another order number the states of an optimizer anew; weights have paths."""
+
+    def model(*order: str) -> Any:
+        dense = keras_3.layers.Dense(4)
+        parts = {"part": _block(keras_3, keras_3.layers.LayerNormalization()), "mix": dense}
+        return _holding(keras_3, **{name: parts[name] for name in order})
+
+    old, new = model("part", "mix"), model("mix", "part")
+    old.save_weights(tmp_path / "x.weights.h5")
+    for variable in new.weights:
+        variable.assign(np.full(variable.shape, -1.0, "float32"))
+    check = cv.check(new, tmp_path / "x.weights.h5")
+    assert "also trains" not in str(check)
+    check.fix().apply()
+    for layers in (lambda m: m.part.first, lambda m: m.part.second, lambda m: m.mix):
+        for a, b in zip(layers(old).weights, layers(new).weights, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_blocks_whose_values_have_numbers_are_renamed_as_wholes(
+    keras_3: ModuleType, more: int, tmp_path: Path
+) -> None:
+    """A file has numbers for the values of attention: their layers do not tell their class."""
+
+    def model(name: str, number: int) -> Any:
+        attention = [keras_3.layers.MultiHeadAttention(2, 2) for _ in range(number)]
+        blocks = {f"{name}{i}": _block(keras_3, each) for i, each in enumerate(attention)}
+        return _holding(keras_3, **blocks)
+
+    old, new = model("layer", 12), model("block", 12 + more)
+    old.save_weights(tmp_path / "x.weights.h5")
+    check = cv.check(new, tmp_path / "x.weights.h5")
+    assert "removed" not in str(check)
+    check.fix(guesses=True).apply()
+    for number in range(12):
+        blocks = getattr(old, f"layer{number}"), getattr(new, f"block{number}")
+        for a, b in zip(*(block.weights for block in blocks), strict=True):
+            np.testing.assert_array_equal(a, b)

@@ -152,33 +152,8 @@ def _other_variables(
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
         yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
-    newly = (after & common) - before
-    if newly and not has_nameless:
+    if not has_nameless and (newly := (after & common) - before):
         yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
-    elif mapping.saved.is_of_keras and _have_other_order(mapping, was, now, before & after):
-        yield _Difference("trains its variables in another order")
-
-
-def _have_other_order(
-    mapping: ValueMapping, was: list[int], now: list[int], common: Container[int | None]
-) -> bool:
-    """Return whether Keras numbers the states of the variables on both sides in another order."""
-    fitting = {pair.node: pair.obj for pair in mapping.pairs}
-    before = [fitting.get(_variable(mapping.saved, slot)) for slot in _numbered(mapping.saved, was)]
-    after = [_variable(mapping.live, slot) for slot in _numbered(mapping.live, now)]
-    orders = (dict.fromkeys(v for v in order if v in common) for order in (before, after))
-    first, second = map(list, orders)
-    return first != second
-
-
-def _numbered(graph: Graph, slots: Iterable[int]) -> list[int]:
-    """Return slots in the order of the numbers that are their names in a file of Keras."""
-
-    def number(slot: int) -> int:
-        name = graph.nodes[slot].attributes[0].checkpoint_key.rpartition("/")[2]
-        return int(name) if name.isdecimal() else slot
-
-    return sorted(slots, key=number)
 
 
 def _holders(

@@ -27,9 +27,10 @@ Bag = Counter[tuple[str, int]]
 class Described:
     """The items of one graph with their names and contents.
 
-    `labels` are local names. `kind` is the local name of a value, "" for what holds values.
-    `strong` are names that a person chose: of layers, and of scopes in
-    full names. `full_name` is that of a value, as it is. `inner` are the names inside an item.
+    `labels` are local names. `kind` is the local name of a value, "" for what holds values. `rank`
+    tells values of one holder apart: their kinds, or their numbers in files of Keras' paths, which
+    lack some names. `strong` are names that a person chose: of layers, and of scopes in full names.
+    `full_name` is that of a value, as it is. `inner` are the names inside an item.
     `are_named` has the items of layers that a person named.
     Items of equal `content` hold equal values, and items of equal `named` hold them under equal
     names, too.
@@ -40,6 +41,7 @@ class Described:
     chosen: ChosenNames
     labels: dict[int, frozenset[str]] = field(default_factory=dict)
     kind: dict[int, str] = field(default_factory=dict)
+    rank: dict[int, str] = field(default_factory=dict)
     strong: dict[int, frozenset[str]] = field(default_factory=dict)
     inner: dict[int, Set[str]] = field(default_factory=dict)
     full_name: dict[int, str] = field(default_factory=dict)
@@ -59,7 +61,7 @@ class Described:
             self._first_value[item] = len(self._values)
             value = self.items.value[item]
             if value is not None:
-                self._values.append((self.kind[item], hash(value)))
+                self._values.append((self.rank[item], hash(value)))
 
     def of_content(self, content: int) -> Sequence[int]:
         """Return the items of a content."""
@@ -108,8 +110,14 @@ def described(
     saved: GraphInTree, live: GraphInTree, chosen: ChosenNames
 ) -> tuple[Described, Described]:
     """Return the items of two graphs with their names and contents."""
-    names = _WhatNamesTell(chosen)
-    return _Describing(saved, names).side, _Describing(live, names).side
+    names, have_numbers = _WhatNamesTell(chosen), _has_paths(saved) and _has_paths(live)
+    sides = (_Describing(graph, names, have_numbers=have_numbers).side for graph in (saved, live))
+    first, second = sides
+    return first, second
+
+
+def _has_paths(graph: GraphInTree) -> bool:
+    return isinstance(graph, Graph) and graph.stored_layout is Layout.KERAS_PATHS
 
 
 class _Look(NamedTuple):
@@ -180,14 +188,14 @@ class _WhatNamesTell:
 class _Describing:
     """Describes the items of a graph, children first."""
 
-    def __init__(self, graph: GraphInTree, names: _WhatNamesTell) -> None:
+    def __init__(self, graph: GraphInTree, names: _WhatNamesTell, *, have_numbers: bool) -> None:
         self.side = Described(graph, items_of(graph), names.chosen)
         self.names, self.tree = names, graph.tree
         self.scopes: dict[int, Scope] = {}
         self.above: dict[int, int] = {}
         self.are_lists: dict[int, bool] = {}
         self.slot_names = _names_of_slots(graph)
-        self.has_paths = isinstance(graph, Graph) and graph.stored_layout is Layout.KERAS_PATHS
+        self.has_paths, self.have_numbers = _has_paths(graph), have_numbers
         self._run()
 
     def _run(self) -> None:
@@ -240,16 +248,22 @@ class _Describing:
         if look.is_named:
             side.are_named.add(item)
         side.kind[item], side.strong[item], side.inner[item] = look.kind, look.strong, frozenset()
+        side.rank[item] = self._number(item) if self.have_numbers else look.kind
         side.content[item] = hash(("leaf", side.items.value[item]))
         side.named[item] = hash((side.content[item], look.names))
+
+    def _number(self, item: int) -> str:
+        attributes = self.side.graph.nodes[item].attributes
+        return attributes[0].checkpoint_key.rpartition("/")[2] if attributes else ""
 
     def _holder(self, item: int) -> None:
         side = self.side
         children = side.items.children[item]
         self.scopes[item] = _common([self.scopes[child] for child in children])
         own = {side.graph.nodes[node].own_name for node in side.items.chain[item]}
-        side.kind[item], side.strong[item] = "", self.names.chosen_of(filter(None, own))
-        look = sorted([(side.kind[child], side.content[child]) for child in children])
+        side.kind[item] = side.rank[item] = ""
+        side.strong[item] = self.names.chosen_of(filter(None, own))
+        look = sorted([(side.rank[child], side.content[child]) for child in children])
         side.content[item] = hash((side.items.value[item], *look))
         side.named[item] = hash((side.content[item], *sorted(map(self._named, children))))
         side.inner[item] = self._inner(children)
