@@ -172,11 +172,32 @@ class WholeTree:
         both = self.saved.strong[x] & self.live.strong[y]
         if is_value and not both and (leaves is Leaves.NAMED or self._leaves_its_layer(x, y)):
             return False
-        if self._is_denied(x, y, name):
+        if self._is_denied(x, y, name) or self._has_namesake_in_place(x, y):
             return False
         if name in _OF_CONTENT and self.paired.have_namesakes(x, y):
             return False
         return name != "name" or self._may_have_one_name(x, y)
+
+    def _has_namesake_in_place(self, x: int, y: int) -> bool:
+        """Return whether an item of the same name is where a holder was, or comes to.
+
+        A name in a part that both sides surely have wins over equal content elsewhere.
+        """
+        saved, live = self.saved.items, self.live.items
+        pair = self.paired.by_node.get(saved.parent[x])
+        node = self.paired.node_of.get(live.parent[y], OUTSIDE)
+        beside = live.children.get(pair.obj, ()) if pair is not None and _is_sure(pair) else ()
+        above = self.paired.by_node.get(node)
+        before = saved.children.get(node, ()) if above is not None and _is_sure(above) else ()
+        xs, ys = self.paired.free(before, beside)
+        return any(self._are_of_one_name(x, other) for other in ys if other != y) or any(
+            self._are_of_one_name(other, y) for other in xs if other != x
+        )
+
+    def _are_of_one_name(self, x: int, y: int) -> bool:
+        """Return whether two holders have one local name, and the name is no index."""
+        are_holders = bool(self.saved.items.children[x] and self.live.items.children[y])
+        return are_holders and bool(self.saved.labels[x] & self.live.labels[y])
 
     def _leaves_its_layer(self, x: int, y: int) -> bool:
         """Return whether a value would go to another layer without most values of its own."""
@@ -206,8 +227,16 @@ class WholeTree:
             if name in ("names", "name") and not self._has_near_namesake(x, y):
                 return Certainty.LIKELY
             is_rare = self.saved.how_often(x) == self.live.how_often(y) == 1
-            is_told = is_rare and self.saved.items.size[x] > 1
+            is_told = is_rare and self.saved.items.size[x] > 1 and not self._is_torn(x, y)
         return Certainty.LIKELY if is_told else Certainty.GUESS
+
+    def _is_torn(self, x: int, y: int) -> bool:
+        """Return whether a pair alone would leave a part without a counterpart for one with one."""
+        saved, live = self.saved.items, self.live.items
+        above, holder = saved.parent[x], live.parent[y]
+        is_left = above not in self.paired.by_node and saved.size.get(above, 0) > saved.size[x]
+        is_joined = holder not in self.paired.node_of and live.size.get(holder, 0) > live.size[y]
+        return is_left != is_joined
 
     def _has_near_namesake(self, x: int, y: int) -> bool:
         """Return whether an item that is equal to a pair, and as near to it, has its local name."""
@@ -409,6 +438,10 @@ _EVIDENCE = {
     "name": Evidence.NAMES,
     "content": Evidence.CONTENT,
 }
+
+
+def _is_sure(pair: Pair) -> bool:
+    return pair.certainty is Certainty.CERTAIN
 
 
 def _is_searched(side: Described, value: int, leaves: Leaves) -> bool:
