@@ -182,6 +182,30 @@ def test_a_root_at_another_level_is_told_beside_a_larger_layer(
         assert sentence_of(check).endswith("last is larger: 3 → 5.")
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
+    library: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+
+    def program(optimizer: Any) -> Any:
+        model = keras.Sequential([keras.layers.Dense(3)])
+        model.build((None, 2))
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    old, new = program(keras.optimizers.Adam()), program(keras.optimizers.Ftrl())
+    path = save_any(tmp_path, old)
+    check = cv.check(new, path)
+    if check.raises is None:
+        assert sentence_of(check).endswith(" to Ftrl: 4 slots get another meaning.")
+        (line,) = (line for line in str(check).splitlines() if "other meaning" in line)
+        assert "? here, other meaning" in line and "− stays, other meaning" in line
+        new.restore(path).assert_consumed()  # the call puts the slots of Adam into those of Ftrl
+    else:
+        assert sentence_of(check).endswith(" to Ftrl: 4 slots stay in the file.")
+
+
 def test_a_layer_of_another_class_is_of_the_same_keras(tmp_path: Path) -> None:
     keras = keras_3()
 

@@ -623,7 +623,7 @@ def graph_is_being_built(at: Path) -> Pair:
     return in_a_graph(saved(at, v=var([1.0])), [5.0])
 
 
-@shows(Kind.UNKNOWABLE, INFO, None, None, "has 3 items that look alike, the program 2", "12 values")
+@shows(Kind.UNKNOWABLE, INFO, None, None, "the checkpoint has 3, the program 2", "12 values")
 def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
     path = save_any(at, differently(in_an_untracked_list(None, None, None)))
     return Pair(
@@ -633,7 +633,7 @@ def layers_without_names_of_which_only_the_optimizer_tells(at: Path) -> Pair:
     )
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).l.0.v", "(root).l.0.v", "has 2 items that look alike")
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.0.v", "(root).l.0.v", "look alike, the checkpoint has 2")
 def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
     def make(items: int) -> Any:
         return ckpt(l=[module(v=var([1.0])) for _ in range(items)])
@@ -642,7 +642,7 @@ def item_of_a_list_that_may_have_been_put_anywhere(at: Path) -> Pair:
     return Pair(path, lambda: make(3), fixed=lambda: Pair(path, lambda: make(2)))
 
 
-@shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "has 3 items that look alike, the program 4")
+@shows(Kind.UNKNOWABLE, INFO, "(root).l.3.v", None, "the checkpoint has 3, the program 4")
 def items_after_the_one_that_a_shifted_index_tells_of(at: Path) -> Pair:
     def make(letters: str) -> Any:
         return ckpt(l=[module(v=var([1.0])) if one == "v" else module() for one in letters])

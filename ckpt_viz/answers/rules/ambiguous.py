@@ -90,8 +90,8 @@ def _undecided(
     return case.run.finding(
         Severity.INFO,
         Kind.UNKNOWABLE,
-        f"The checkpoint has {of_saved} items that look alike, the program {of_live}. Names do not "
-        f"show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
+        f"Of items that look alike, the checkpoint has {of_saved}, the program {of_live}. Names do "
+        f"not show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
         "Restore before you add, remove or move items. Then give each item its own name.",
         nodes=nodes,
         objects=dict.fromkeys((*(case.trace.bound[node] for node in nodes), *states)),

@@ -14,7 +14,7 @@ from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.deeds import Act, Deed
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.changes.phrases import Phrases
+from ckpt_viz.matching.changes.phrases import LeftSlots, Phrases
 from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
@@ -51,7 +51,7 @@ def sentence_of_check(
     named.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
     deeds = _without_followers([deed for _, deed in named], saved, table.live)
     by_person = table.live.origin is Origin.LIVE
-    phrases = Phrases(names, lambda optimizer: _staying(table, saved, optimizer))
+    phrases = Phrases(names, lambda optimizer: _left_slots(table, saved, optimizer))
     return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))
 
 
@@ -156,16 +156,19 @@ def _least(of_parts: _ByPart, change: Change | Deed) -> float:
     return min((of_parts.get(part, _LAST) for part in parts), default=_LAST)
 
 
-def _staying(table: RestoreTable, saved: Graph, optimizer: int) -> int:
-    """Return how many slots of a saved optimizer, or of one inside it, stay in the file."""
+def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
+    """Return what becomes of the slots of a saved optimizer, or of one inside it, without a fix."""
     within = {*saved.tree.below(optimizer)}
-    return sum(
-        (row.plain if row.fixed is None else row.fixed).place is Destination.STAYS
+    left = [
+        row
         for row in table.rows
         if row.saved is not None
         and (slot := saved.nodes[row.saved].slot) is not None
         and slot.optimizer in within
-    )
+        and (row.plain if row.fixed is None else row.fixed).place is Destination.STAYS
+    ]
+    otherwise = sum(row.plain.place in (Destination.HERE, Destination.INTO) for row in left)
+    return LeftSlots(len(left) - otherwise, otherwise)
 
 
 def _waiting(table: RestoreTable, findings: Iterable[Finding], names: ShortNames) -> str:

@@ -69,6 +69,19 @@ class Phrase:
         return f"{verb} {self.subject} {'now ' if self.is_new else ''}{self.state}?"
 
 
+_ELSEWHERE = ("to another place", "in another place")
+
+
+class LeftSlots(NamedTuple):
+    """How many slots of an optimizer stay in the file, and how many the call alone restores.
+
+    To these, the class of today gives another meaning.
+    """
+
+    staying: int = 0
+    otherwise: int = 0
+
+
 class _Move(NamedTuple):
     verb: str
     thing: str
@@ -80,11 +93,11 @@ class _Move(NamedTuple):
 class Phrases:
     """Puts deeds into words, with at most `most` names in each list.
 
-    `staying` returns how many slots of a saved optimizer stay in the file.
+    `left_slots` returns what becomes of the slots of a saved optimizer that no fix restores.
     """
 
     names: ShortNames
-    staying: Callable[[int], int] = lambda _: 0
+    left_slots: Callable[[int], LeftSlots] = lambda _: LeftSlots()
     most: int = 3
 
     def of(self, deeds: Sequence[Deed]) -> Phrase:
@@ -294,6 +307,8 @@ class Phrases:
             for deed in deeds
             for pair in zip(deed.nodes, deed.objects, strict=True)
         )
+        clear = [move for move in moves if move.where != _ELSEWHERE[0]]
+        moves = dict.fromkeys(clear or moves)
         groups: dict[tuple[str, str], list[str]] = {}
         verb = next(iter(moves)).verb
         for move in moves:
@@ -337,8 +352,11 @@ class Phrases:
         is_named = act is not Act.WRAPPED and not (
             saved.is_of_keras and is_automatic(names[1], None)
         )
-        if (names[0] != names[1] and is_named) or act is Act.CONTAINER:
+        if was != now and ((names[0] != names[1] and is_named) or act is Act.CONTAINER):
             return _Move("moved", was, f"to {now}", now)
+        is_beside = above == holder == ROOT or self.names.was(above) == self.names.now(holder)
+        if is_beside and was == now:  # only the paths differ, which no person uses
+            return _Move("moved", was, *_ELSEWHERE)
         if not into:
             place = f"outside of {with_article(self.names.was(above))}"
             return _Move("moved", was, place.replace("outside", "out"), place)
@@ -400,12 +418,10 @@ class Phrases:
     def _optimizer(self, deeds: Sequence[Deed]) -> Phrase:
         deed = deeds[0]
         saved, live = self.names.saved.graph, self.names.live.graph
-        left = sum(self.staying(optimizer) for d in deeds for optimizer in d.nodes)
-        stay = (
-            f": {count(left, 'slot')} {'stays' if left == 1 else 'stay'} in the file"
-            if left and deed.words[0] != ALSO_TRAINS  # others stay, for another reason
-            else ""
-        )
+        left = [self.left_slots(optimizer) for d in deeds for optimizer in d.nodes]
+        stay = ""
+        if deed.words[0] != ALSO_TRAINS:  # others stay, for another reason
+            stay = _left_in_words(*map(sum, zip(*left, strict=True)))
         was, classes = optimizer_classes(saved, deed.nodes[0])
         now = live.nodes[deed.objects[0]].type_name or ""
         if len(deeds) > 1:
@@ -421,6 +437,15 @@ class Phrases:
         if now in classes and not has_slots(live, deed.objects[0]):
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
+
+
+def _left_in_words(staying: int, otherwise: int) -> str:
+    if staying:
+        every = staying + otherwise  # a call that restores some of them only raises later
+        return f": {count(every, 'slot')} {'stays' if every == 1 else 'stay'} in the file"
+    if otherwise:
+        return f": {count(otherwise, 'slot')} {'gets' if otherwise == 1 else 'get'} another meaning"
+    return ""
 
 
 def scope_phrase(was: str, now: str) -> Phrase:

@@ -31,6 +31,7 @@ _LEFT_OUT = {
 }
 _LEFT = TableCell(CellSign.NOWHERE, "stays")
 HERE = TableCell(CellSign.HERE, "here")
+OTHERWISE = TableCell(CellSign.ASKS, "here, other meaning")
 IF_RIGHT = "here, if you are right"
 IN_PART = TableCell(CellSign.LIKELY, "here, in part")
 _KEEPS = TableCell(CellSign.KEEPS, "keeps its own")
@@ -43,7 +44,7 @@ def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
     cell = line.rows[0].plain.meant
     match cell.place:
         case Destination.HERE:
-            return HERE
+            return OTHERWISE if _means_otherwise(line) else HERE
         case Destination.INTO:
             return TableCell(CellSign.ELSEWHERE, _into(folding, line))
         case Destination.WAITS:
@@ -54,6 +55,12 @@ def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
         return TableCell(CellSign.FAILS, cell.reason.error)
     otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
     return otherwise if cell.reason is None else _STAYS.get(cell.reason.why, otherwise)
+
+
+def _means_otherwise(line: FoldedRows) -> bool:
+    fixed = line.rows[0].fixed
+    reason = None if fixed is None else fixed.reason
+    return reason is not None and reason.why is Why.OTHER_MEANING
 
 
 def fixed_cell(line: FoldedRows) -> TableCell | None:

@@ -227,8 +227,22 @@ class _Filling:
         if node in self.fix.waiting:
             return ValueCell(Destination.WAITS)
         pair = self._left_out.get(node)
+        if pair is None and self._gets_other_meaning(node):
+            obj = self.call.object_of[node]
+            return ValueCell(Destination.STAYS, WhyNot(Why.OTHER_MEANING), obj)
         other = None if pair is None else pair.obj
         return ValueCell(Destination.STAYS, self._why_left_out(node, pair), other)
+
+    def _gets_other_meaning(self, node: int) -> bool:
+        """Return whether the call gives a slot to one of the same variable that means another."""
+        assert self.saved is not None
+        was, nodes = self.saved.nodes[node].slot, self.live.nodes
+        obj = self.call.object_of.get(node, len(nodes))
+        now = nodes[obj].slot if obj < len(nodes) else None
+        if was is None or now is None or node in self.fix.damaged:
+            return False
+        own = self._sure.get(was.variable)
+        return own is not None and own.obj == now.variable
 
     def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
         if node in self.fix.damaged:

@@ -159,7 +159,7 @@ def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterato
         kept = table.in_program - table.fixed
         number = f"{table.fixed} of {count(table.in_program, 'value')}"
         number = number if kept else f"all {count(table.in_program, 'value')}"
-        more = f"; {kept} {'keeps its' if kept == 1 else 'keep their'} own" if kept else ""
+        more = f"; {kept:,} {'keeps its' if kept == 1 else 'keep their'} own" if kept else ""
         yield f"{_at_first(wording.fix)} restores {number}{more}."
     if guesses:
         yield f"{_at_first(wording.guesses)} also takes {count(guesses, 'guess', 'guesses')}."
