@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.graphs.nodes.exported import exported_lists
-from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count
@@ -49,7 +50,8 @@ def sentence_of_check(
     ranks, places = _ranks(table), _places(table, saved)
     named = [(change, change.deed) for change in changes if change.deed is not None]
     named.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
-    deeds = _without_followers([deed for _, deed in named], saved, table.live)
+    needed = _without_needless([deed for _, deed in named], table, every)
+    deeds = _without_followers(needed, saved, table.live)
     by_person = table.live.origin is Origin.LIVE
     phrases = Phrases(names, lambda optimizer: _left_slots(table, saved, optimizer))
     return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))
@@ -60,6 +62,27 @@ def is_without_problems(table: RestoreTable, findings: Iterable[Finding]) -> boo
     every = (part for finding in findings for part in finding.all())
     is_whole = table.in_program > 0 and all(row.is_quiet for row in table.rows)
     return is_whole and not any(finding.severity in _FAILING for finding in every)
+
+
+def _without_needless(
+    deeds: Iterable[Deed], table: RestoreTable, findings: Iterable[Finding]
+) -> list[Deed]:
+    """Leave out parts that are gone, but that the call restores or no program needs."""
+    assert table.saved is not None
+    below, nodes = table.saved.tree.below, table.saved.nodes
+    needless = {row.saved for row in table.rows if row.plain.place is Destination.HERE}
+    needless.update(n for f in findings if f.kind is Kind.LEFTOVER for n in f.nodes)
+
+    def is_needed(part: int) -> bool:
+        return not all(node in needless for node in below(part) if has_value(nodes[node]))
+
+    kept = (
+        replace(deed, nodes=tuple(filter(is_needed, deed.nodes)))
+        if deed.act is Act.REMOVED
+        else deed
+        for deed in deeds
+    )
+    return [deed for deed in kept if deed.nodes or deed.objects]
 
 
 def _without_followers(deeds: Sequence[Deed], saved: Graph, live: Graph) -> list[Deed]:
