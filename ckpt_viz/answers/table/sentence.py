@@ -15,6 +15,7 @@ from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.deeds import Act, Deed
 from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.changes.of_optimizers import OTHER_VERSION
 from ckpt_viz.matching.changes.phrases import LeftSlots, Phrases
 from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
@@ -86,7 +87,17 @@ def _without_needless(
 
 
 def _without_followers(deeds: Sequence[Deed], saved: Graph, live: Graph) -> list[Deed]:
-    """Leave out what an optimizer gains or loses if it is another one or has another holder."""
+    """Leave out what follows from other deeds.
+
+    An optimizer that is another one, or has another holder, gains and loses parts. One of another
+    version of Keras is no news where the whole program is, nor is the list that holds its layers.
+    """
+    if any(deed.act is Act.KERAS for deed in deeds):
+        deeds = [
+            deed
+            for deed in deeds
+            if OTHER_VERSION not in deed.words and not _is_of_private_list(deed, saved, live)
+        ]
     changed = [deed for deed in deeds if deed.act in (Act.OPTIMIZER, Act.WRAPPED, Act.UNWRAPPED)]
     was, now = (
         {
@@ -105,6 +116,14 @@ def _without_followers(deeds: Sequence[Deed], saved: Graph, live: Graph) -> list
         if deed.act not in (Act.ADDED, Act.REMOVED)
         or not (was.issuperset(deed.nodes) and now.issuperset(deed.objects))
     ]
+
+
+def _is_of_private_list(deed: Deed, saved: Graph, live: Graph) -> bool:
+    """Return whether everything is in a list of Keras now, or was in one."""
+    if deed.act is not Act.ROOT:
+        return False
+    parts = saved.names.name(deed.nodes[0]), live.names.name(deed.objects[0])
+    return any(name.startswith("_") for name in parts)
 
 
 def _saved(table: RestoreTable) -> int:

@@ -18,6 +18,7 @@ from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_rules.migrations import local_name
 
+OTHER_VERSION = "is of another version of Keras"
 ALSO_TRAINS = "also trains"  # of variables that it did not train
 
 
@@ -119,7 +120,7 @@ def _differences(
         left = [name for name in was if name not in names]
         yield _Difference(f"no longer keeps {listed(left)}")
     elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
-        yield _Difference("is of another version of Keras")
+        yield _Difference(OTHER_VERSION)
 
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:

@@ -239,10 +239,14 @@ class _Filling:
         was, nodes = self.saved.nodes[node].slot, self.live.nodes
         obj = self.call.object_of.get(node, len(nodes))
         now = nodes[obj].slot if obj < len(nodes) else None
-        if was is None or now is None or node in self.fix.damaged:
+        if was is None or now is None or node in self.fix.damaged or obj in self._paired_objects:
             return False
         own = self._sure.get(was.variable)
         return own is not None and own.obj == now.variable
+
+    @cached_property
+    def _paired_objects(self) -> Set[int]:
+        return {pair.obj for pair in (*self.fix.sure, *self.fix.others)}
 
     def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
         if node in self.fix.damaged:
