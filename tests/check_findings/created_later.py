@@ -42,6 +42,13 @@ def lazy_classes() -> dict[str, type]:
                 self.w = square()
             return x @ self.w
 
+    class MayStayNone(tf.Module):  # type: ignore[misc]
+        w: Any = None
+
+        def __call__(self, x: Any) -> Any:
+            self.w = (self.w or square()) if x.shape[0] else None
+            return x @ self.w
+
     class HalfBuilt(tf.Module):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__()
@@ -115,7 +122,7 @@ def lazy_classes() -> dict[str, type]:
                 self.__last = square()
             return self.some[1](self.some[0](x)) @ self.__last
 
-    made = (AsksForIt, HoldsNone, HalfBuilt, FillsAList, FillsADict)
+    made = (AsksForIt, HoldsNone, MayStayNone, HalfBuilt, FillsAList, FillsADict)
     others = (ByName, ByAFunction, ByAProperty, MakesAModule, Holds)
     return {cls.__name__: cls for cls in (*made, *others)}
 
@@ -140,6 +147,7 @@ def _lazy(name: str) -> Maker:
 for _name, _method in {
     "AsksForIt": "1 saved value waits until AsksForIt.__call__() has created its object",
     "HoldsNone": "HoldsNone.__call__()",
+    "MayStayNone": "MayStayNone.__call__()",
     "HalfBuilt": "HalfBuilt._initialize()",
     "FillsAList": "FillsAList.__call__()",
     "FillsADict": "FillsADict.__call__()",

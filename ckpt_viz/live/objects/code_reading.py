@@ -110,16 +110,17 @@ def _method(name: str, codes: Collection[types.CodeType]) -> Method:
 def _attributes_set(steps: Sequence[dis.Instruction]) -> Iterator[str]:
     """Yield the attributes that code sets, but for constants such as None: no object is one.
 
-    The owner, a name or an attribute of a name, is loaded between the value and the store.
+    The owner, a name or an attribute of a name, is loaded between the value and the store. If code
+    jumps there, the value before is only one of several.
     """
     for place, step in enumerate(steps):
         if step.opname != "STORE_ATTR":
             continue
-        before = place - 1
-        while before > 0 and steps[before].opname in ("LOAD_ATTR", "CACHE"):
-            before -= 1
-        value = steps[before - 1] if before > 0 else step
-        if value.opname not in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        owner = place - 1
+        while steps[owner].opname == "LOAD_ATTR":
+            owner -= 1
+        is_constant = steps[owner - 1].opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+        if not is_constant or steps[owner].is_jump_target:
             yield str(step.argval)
 
 
