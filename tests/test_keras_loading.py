@@ -64,6 +64,35 @@ def test_what_own_code_may_change_is_unknown_and_the_rest_is_not(tmp_path: Path)
     assert dry.raises == "ValueError"  # whatever the layer's own code does
 
 
+def _with_own_variables(keras: Any, number: int, *, built: bool = True) -> Any:
+    class Own(keras.layers.Layer):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__(name="own")
+            self.all = [self.add_weight(shape=(2,), name=f"w{place}") for place in range(number)]
+
+        def call(self, x: Any) -> Any:
+            return x
+
+    layer = Own()
+    model = keras_models.sequential(keras, layer, keras.layers.Dense(4))
+    layer.built = built
+    return model
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_the_error_about_a_number_of_variables_is_the_one_of_keras(
+    library: str, tmp_path: Path
+) -> None:
+    """A layer that is not built has an error of its own if it also lacks variables."""
+    keras = keras_models.library(library)
+    for saved, number, built in ((2, 1, True), (1, 0, True), (2, 1, False), (1, 0, False)):
+        live = _with_own_variables(keras, number, built=built)
+        dry, outcome = assert_as_keras(_with_own_variables(keras, saved), live, tmp_path)
+        (failure,) = dry.failures.values()
+        assert dry.raises and failure.text in outcome.text
+        assert "was never built" in failure.text or dry.text == outcome.text
+
+
 def test_a_new_head_leaves_the_rest_overwritten(tmp_path: Path) -> None:
     keras = keras_models.library("keras")
     pair = keras_pairs.pair("a new head")
