@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -110,6 +111,64 @@ def test_what_only_the_loader_of_keras_2_converts_is_deferred(
     assert finding.kind.value == "unknowable"
     assert finding.why.startswith("Keras 2 converts the saved values of ")
     assert finding.why.endswith(", which have an older form: only a load shows the result.")
+
+
+def _of_many_kinds(keras: Any) -> Any:
+    """Return a model with the layers that Keras 2 looks at more closely."""
+    layers = keras.layers
+    turned = layers.GRU(3, reset_after=False, go_backwards=True)
+    steps, images = keras.Input((6, 4)), keras.Input((6, 6, 3))
+    inner = keras.Sequential([keras.Input((6, 4)), layers.BatchNormalization(), layers.GRU(3)])
+    outputs = [
+        *(layer(steps) for layer in (inner, layers.LSTM(3), layers.Conv1D(3, 2))),
+        layers.Bidirectional(layers.LSTM(3), backward_layer=turned)(steps),
+        layers.Conv2D(3, 3)(images),
+        layers.TimeDistributed(layers.Conv2D(3, 3))(layers.Reshape((1, 6, 6, 3))(images)),
+    ]
+    return keras.Model([steps, images], outputs)
+
+
+def _with_own_variable(*, trainable: bool) -> Callable[[Any], Any]:
+    def make(keras: Any) -> Any:
+        inner = keras.Sequential([keras.Input((4,)), keras.layers.Dense(4)])
+        inner.add_weight(shape=(4,), initializer="random_normal", trainable=trainable)
+        return keras.Sequential([keras.Input((4,)), inner])
+
+    return make
+
+
+def _convolution(data_format: str) -> Callable[[Any], Any]:
+    return lambda keras: keras.Sequential(
+        [keras.Input((3, 3, 3)), keras.layers.Conv2D(3, 3, data_format=data_format)]
+    )
+
+
+@pytest.mark.slow
+def test_keras_2_changes_the_values_that_a_check_defers_and_no_others(tmp_path: Path) -> None:
+    """A file without a version is of Keras 1, whose kernels had their axes in another order."""
+    import h5py
+
+    keras, path = keras_models.library("tf_keras"), tmp_path / "x.h5"
+    unchanged = []
+    for make, has_version in (
+        (_of_many_kinds, True),
+        (_with_own_variable(trainable=True), True),
+        (_with_own_variable(trainable=False), True),
+        (_convolution("channels_last"), False),
+        (_convolution("channels_first"), True),
+        (_convolution("channels_first"), False),
+    ):
+        saved, live = make(keras), make(keras)
+        _save_as_h5("tf_keras", saved, path)
+        if not has_version:
+            with h5py.File(path, "r+") as file:
+                del file.attrs["keras_version"]
+        check = cv.check(live, path)
+        live.load_weights(path)
+        both = zip(live.weights, saved.weights, strict=True)
+        unchanged.append(all((mine.numpy() == theirs.numpy()).all() for mine, theirs in both))
+        assert [f.kind.value for f in check.findings] == ["unknowable"] * (not unchanged[-1])
+    assert unchanged == [True, False, False, True, True, False]
 
 
 def _two(keras: Any, units: int, **options: Any) -> Any:

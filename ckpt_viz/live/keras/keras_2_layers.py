@@ -40,7 +40,7 @@ def layer_to_load(layer: Any) -> LayerToLoad:
         len(layer.trainable_weights),
         len(layer.non_trainable_weights),
         tuple(map(layer_to_load, _parts(layer, name))),
-        name in MODELS and bool(layer._trainable_weights or layer._non_trainable_weights),
+        bool(layer._trainable_weights or layer._non_trainable_weights),
         _kernel_shape(layer) if name in CONVOLUTIONS else None,
         bool(getattr(layer, "reset_after", False)),
         getattr(layer, "data_format", None) == "channels_first",

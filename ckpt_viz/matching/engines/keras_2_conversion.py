@@ -47,8 +47,8 @@ class LayerToLoad:
 
     `parts` are the two layers of a Bidirectional, the one of a TimeDistributed, and the layers of a
     model. `trainable` and `others` count the variables. `kernel_shape` is the shape of the first
-    variable of a convolution, and None without one. `has_own` tells that a model has variables
-    beside its layers.
+    variable of a convolution, and None without one. `has_own` tells that it has variables beside
+    those of its parts.
     """
 
     class_name: str
