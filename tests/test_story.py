@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,9 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.matching.story.folding import folds
 from ckpt_viz.matching.story.words import SENTENCES, Sentence
+from tests.check_rows.objects import holding_a_poisoned_list
 from tests.support.name_based import write as saver_file
+from tests.support.oracle import raised_by
 from tests.support.programs import ckpt, module, saved, var, written
 from tests.support.stories import assert_stories
 
@@ -180,6 +184,71 @@ def test_a_restore_by_names_goes_from_object_to_object(tmp_path: Path) -> None:
     assert check.steps_of("assert_consumed")[-1].text == (
         "new has not got all of its values: assert_consumed() raises AssertionError."
     )
+
+
+_Call = tuple[cv.RestoreCheck, Callable[[], Any]]
+
+
+def _restoring(live: Any, path: str) -> _Call:
+    return cv.check(live, path), lambda: live.restore(path)
+
+
+def _by_a_saver(live: Any, path: str, name: str) -> _Call:
+    import tensorflow as tf
+
+    saver = tf.compat.v1.train.Saver({name: live})
+    return cv.check(saver, path), lambda: saver.restore(None, path)
+
+
+def _by_a_warm_start(live: Any, path: str, name: str) -> _Call:
+    import tensorflow as tf
+
+    start = partial(tf.compat.v1.train.init_from_checkpoint, path, {name: live})
+    return cv.check({name: live}, path), start
+
+
+def _with_unused_names(live: Any, path: str, name: str) -> _Call:
+    import tensorflow as tf
+
+    settings = SimpleNamespace(
+        ckpt_to_initialize_from=path,
+        vars_to_warm_start=[live],
+        var_name_to_vocab_info={},
+        var_name_to_prev_var_name={name: "v"},
+    )
+    start = partial(tf.compat.v1.train.warm_start, path, [live], {}, {name: "v"})
+    return cv.check(settings), start
+
+
+def _refusing() -> Any:
+    """Return an object that raises if TensorFlow asks for its values."""
+
+    def gather() -> None:
+        raise OSError("not mine")
+
+    holder = module()
+    holder._gather_saveables_for_checkpoint = gather
+    return holder
+
+
+def test_a_story_by_names_ends_with_the_error_of_tensorflow(tmp_path: Path) -> None:
+    path = saver_file(tmp_path / "model", v=np.ones(2, "float32"))
+    for check, call in (
+        _restoring(ckpt(x=var([0.0] * 3, name="v")), path),
+        _restoring(ckpt(x=var([0, 0], name="v")), path),
+        _restoring(ckpt(x=holding_a_poisoned_list([var()])), path),
+        _restoring(ckpt(x=_refusing()), path),
+        _by_a_saver(var([0.0] * 3), path, "v"),
+        _by_a_saver(var([0, 0]), path, "v"),
+        _by_a_saver(var([0.0, 0.0]), path, "gone"),
+        _by_a_warm_start(var([0.0] * 3), path, "v"),
+        _by_a_warm_start(var([0.0, 0.0]), path, "gone"),
+        _with_unused_names(var([0.0, 0.0], name="v"), path, "gone"),
+    ):
+        error, last = raised_by(call), check.steps[-1]
+        assert_stories(check, {})
+        assert f"{type(error).__name__} " in last.text.replace(".", " ")
+        assert last.reason[:-1] in str(error)
 
 
 def test_a_restore_without_steps_says_why(tmp_path: Path) -> None:

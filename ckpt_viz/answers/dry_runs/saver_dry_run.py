@@ -42,7 +42,7 @@ from ckpt_viz.live.sessions.saver import (
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
-from ckpt_viz.matching.engines.read_failures import fits, wrong_shape
+from ckpt_viz.matching.engines.read_failures import fits, tensor_shape, wrong_shape
 from ckpt_viz.matching.engines.saved_graph import misread
 from ckpt_viz.matching.engines.trace import Action, Cause, Failure, Read, Step
 
@@ -358,12 +358,18 @@ def _misfit(attribute: Attribute, stored: Stored, variable: Any, how: Assignment
         accepted = tf_private.partial_shape(variable.shape)
     if not how.refuses or fits(accepted, stored.shape):
         return None
+    if is_eager:
+        message = (
+            f"Received incompatible tensor with shape {tensor_shape(stored.shape)} when attempting "
+            f"to restore variable with shape {tensor_shape(accepted)} and name "
+            f"{attribute.full_name}."
+        )
+        return wrong_shape("ValueError", message, stored.shape, accepted)
     message = (
         f"Assign requires shapes of both tensors to match. lhs shape= {accepted} rhs "
         f"shape= {stored.shape}"
     )
-    refused_by = "ValueError" if is_eager else "InvalidArgumentError"
-    return wrong_shape(refused_by, message, stored.shape, accepted)
+    return wrong_shape("InvalidArgumentError", message, stored.shape, accepted)
 
 
 def _first(trace: NameTrace, names: _Names) -> Raised | None:

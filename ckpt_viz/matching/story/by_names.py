@@ -67,6 +67,10 @@ class NamesStory(Story):
         return steps
 
     def _situation(self, step: Step) -> str:
+        if step.failure is not None and not step.name:
+            if self.caller:
+                return "warm_unused"
+            return "named_list" if step.obj is None else "named_ask"
         if self.caller:
             later = step.failure is not None and step.failure.in_session
             ending = "" if step.failure is None else "_later" if later else "_fail"
@@ -96,16 +100,16 @@ class NamesStory(Story):
 
     def _facts(self, step: Step) -> Facts:
         failure = step.failure
-        return Facts(
-            {
-                "call": lambda: self.call,
-                "live": lambda: "the program" if step.obj is None else self.place_of(step.obj),
-                "name": lambda: step.name,
-                "keys": lambda: keys_in_words(step.names),
-                "error": lambda: "" if failure is None else failure.type,
-                "why": lambda: "" if failure is None else as_sentence(failure.message),
-            }
-        )
+        facts = {
+            "call": lambda: self.call,
+            "live": lambda: "the program" if step.obj is None else self.place_of(step.obj),
+            "name": lambda: step.name,
+            "keys": lambda: keys_in_words(step.names),
+        }
+        if failure is not None:
+            facts["error"] = lambda: failure.type
+            facts["why"] = lambda: as_sentence(failure.message)
+        return Facts(facts)
 
 
 def _missing(missing: dict[int, tuple[str, ...]], obj: int | None) -> Sequence[tuple[str, Step]]:

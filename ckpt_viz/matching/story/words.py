@@ -62,12 +62,17 @@ def keys_in_words(keys: Sequence[str]) -> str:
 
 
 def as_sentence(message: str) -> str:
-    r"""Return the first line of an exception's message as a sentence.
+    r"""Return the first line of an exception's message as a sentence, without the name it is about.
 
     >>> as_sentence("no such file; copy it again\nmore")
     'no such file.'
+    >>> as_sentence("tensor_name = a; expected dtype float does not equal original dtype half")
+    'expected dtype float does not equal original dtype half.'
     """
-    line = first_clause(message.strip().partition("\n")[0])
+    line = message.strip().partition("\n")[0]
+    if line.startswith("tensor_name = "):  # kernels of TensorFlow
+        line = line.partition("; ")[2]
+    line = first_clause(line)
     return line if line.endswith((".", "!", "?")) else f"{line}."
 
 
