@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from traceback import extract_tb
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +18,6 @@ from ckpt_viz.matching.story.folding import folds
 from ckpt_viz.matching.story.words import SENTENCES, Sentence
 from tests.check_rows.objects import holding_a_poisoned_list
 from tests.support.name_based import write as saver_file
-from tests.support.oracle import raised_by
 from tests.support.programs import ckpt, module, saved, var, written
 from tests.support.stories import assert_stories
 
@@ -238,17 +238,28 @@ def test_a_story_by_names_ends_with_the_error_of_tensorflow(tmp_path: Path) -> N
         _restoring(ckpt(x=var([0, 0], name="v")), path),
         _restoring(ckpt(x=holding_a_poisoned_list([var()])), path),
         _restoring(ckpt(x=_refusing()), path),
+        _restoring(ckpt(_refusing()), path),
         _by_a_saver(var([0.0] * 3), path, "v"),
         _by_a_saver(var([0, 0]), path, "v"),
         _by_a_saver(var([0.0, 0.0]), path, "gone"),
         _by_a_warm_start(var([0.0] * 3), path, "v"),
         _by_a_warm_start(var([0.0, 0.0]), path, "gone"),
+        _by_a_warm_start("no variable", path, "v"),
         _with_unused_names(var([0.0, 0.0], name="v"), path, "gone"),
     ):
-        error, last = raised_by(call), check.steps[-1]
+        with pytest.raises(Exception) as raised:
+            call()
+        error, last, place = raised.value, check.steps[-1], check.steps[-1].place
         assert_stories(check, {})
         assert f"{type(error).__name__} " in last.text.replace(".", " ")
         assert last.reason[:-1] in str(error)
+        assert bool(last.local_name) == (f"'{last.local_name}'" in last.text)
+        frames = [
+            frame for frame in extract_tb(error.__traceback__) if frame.filename == place.file
+        ]
+        assert place.function.rpartition(".")[2] in [frame.name for frame in frames]
+        if check._run.outcome.caller == "":
+            assert place.line in [frame.lineno for frame in frames]
 
 
 def test_a_restore_without_steps_says_why(tmp_path: Path) -> None:
