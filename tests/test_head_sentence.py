@@ -15,7 +15,7 @@ from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, draw_edited
 from tests.programs.law import Law
 from tests.support.amounts import amount
 from tests.support.head_sentence import faults_in, sentence_of
-from tests.support.programs import ckpt, keras_3, module, save_any, var
+from tests.support.programs import ckpt, keras_3, module, save_any, saved, tensors, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -132,6 +132,52 @@ def test_an_edit_of_modules(
     saved: Callable[[], Any], live: Callable[[], Any], sentence: str, tmp_path: Path
 ) -> None:
     assert sentence_of(cv.check(live(), save_any(tmp_path, saved()))) == sentence
+
+
+def _of_another_model(
+    at: Path, numbers: tuple[int, int], *, fit: int = 0, resized: int = 0, alike: int = 0
+) -> bool:
+    """Check a file of names, and return whether the sentence says that its model is another one.
+
+    Numbers with a place fit. Of the other values, some are resized, and some are alike: they differ
+    in name and dtype alone.
+    """
+    saved, live = numbers
+    names = {f"v{i}": 1.0 if i < fit else [1.0, 2.0] for i in range(saved)}
+    other = [0.0, 0.0, 0.0]
+    values = [*[0.0] * fit, *[other] * resized, *[[0, 0]] * alike, *[other] * live]
+    variables = [
+        var(value, name=f"{'v' if i < fit + resized else 'x'}{i}")
+        for i, value in enumerate(values[:live])
+    ]
+    check = cv.check(ckpt(all=variables), tensors(at, **names))
+    return sentence_of(check) == (
+        f"This file is of another model: {fit or 'none'} of {saved} values fit."
+    )
+
+
+def test_a_file_is_of_another_model_if_less_than_a_tenth_of_ten_values_fits(tmp_path: Path) -> None:
+    """In most of a small program, or of values of the same shapes, the model has changed."""
+    assert _of_another_model(tmp_path, (10, 10))
+    assert not _of_another_model(tmp_path, (9, 10))
+    assert _of_another_model(tmp_path, (11, 11), fit=1)
+    assert not _of_another_model(tmp_path, (10, 11), fit=1)
+    assert _of_another_model(tmp_path, (11, 3), fit=1)
+    assert not _of_another_model(tmp_path, (11, 2), fit=1)
+    assert _of_another_model(tmp_path, (12, 10), resized=1)
+    assert not _of_another_model(tmp_path, (12, 10), resized=2)
+    assert _of_another_model(tmp_path, (12, 10), alike=4)
+    assert not _of_another_model(tmp_path, (12, 10), alike=5)
+
+
+def test_a_file_of_which_half_the_values_fit_is_of_no_other_model(tmp_path: Path) -> None:
+    """Both sides count their steps and their saves."""
+    for others, is_other in ((1, False), (2, False), (3, True)):
+        values = {f"v{i}": var([1.0] * (i + 2)) for i in range(others)}
+        path = saved(tmp_path / str(others), step=var(1), **values)
+        check = cv.check(ckpt(step=var(0), x=var([[1.0]])), path)
+        assert "unrelated" in [finding.kind.value for finding in check.findings]
+        assert sentence_of(check).startswith("This file is of another model") == is_other
 
 
 @pytest.mark.parametrize(
