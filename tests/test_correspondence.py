@@ -25,7 +25,7 @@ from tests.programs.tagged import FAMILIES, TaggedPair
 from tests.programs.trees import REFACTORINGS, Part, graph_of, law_of
 from tests.support.amounts import amount
 from tests.support.graphs import graph
-from tests.support.programs import ckpt, keras_3, module, var
+from tests.support.programs import ckpt, keras_3, module, saved, var
 
 PROGRAMS = amount(40, 1000)
 EDITED = amount(5, 100)
@@ -308,6 +308,18 @@ def test_the_search_finds_no_other_pairs_in_an_unchanged_program(
     pytest.importorskip(library)
     claim = f"The search finds no other pairs in an unchanged model of {library}"
     Law(claim, lambda rng: draw(rng, RANGES[library], library), judge).hold(seed, EDITED)
+
+
+@pytest.mark.tf
+def test_a_number_that_keras_has_not_given_tells_two_variables_apart(tmp_path: Path) -> None:
+    for name, other, is_given in (
+        ("enc_dense_1_scale", "enc_dense_2_scale", False),
+        ("dense_1/scale", "dense_2/scale", True),
+    ):
+        path = saved(tmp_path / other, a=var(1.0, name=name), b=var(2.0, name=other))
+        live = ckpt(a=var(0.0, name=other), b=var(0.0, name=name))
+        cv.check(live, path).fix().apply()
+        assert [float(live.a), float(live.b)] == ([1.0, 2.0] if is_given else [2.0, 1.0])
 
 
 def test_the_name_of_a_layer_wins_over_its_attribute() -> None:
