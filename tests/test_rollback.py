@@ -440,6 +440,18 @@ def test_a_handler_that_does_not_raise_is_called_as_often_as_before() -> None:
         signal.signal(signal.SIGINT, before)
 
 
+def test_all_signals_have_their_own_handlers_again_afterwards() -> None:
+    own: dict[int, Any] = {number: lambda *_: None for number in (signal.SIGINT, signal.SIGUSR1)}
+    before = {number: signal.signal(number, handler) for number, handler in own.items()}
+    try:
+        with Interrupts():
+            assert not any(signal.getsignal(number) is own[number] for number in own)
+        assert {number: signal.getsignal(number) for number in own} == own
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_inner_contexts_wait_for_the_outer_one() -> None:
     done = []
     with pytest.raises(KeyboardInterrupt), Interrupts(held=True):
