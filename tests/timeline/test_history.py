@@ -107,6 +107,15 @@ def test_the_order_is_that_of_the_surest_evidence(tmp_path: Path) -> None:
     assert "backwards" in str(found)
 
 
+def test_checkpoints_of_one_name_have_the_part_of_their_paths_that_differs(tmp_path: Path) -> None:
+    paths = [tmp_path / run / "best" / "ckpt" for run in ("old", "new")]
+    for path in paths:
+        path.parent.mkdir(parents=True)
+        write(path, v=np.ones(3, np.float32))
+    titles = [str(path.relative_to(os.path.commonpath(paths))) for path in paths]
+    assert [source.title for source in history([*map(str, paths)]).sources] == titles
+
+
 def test_a_list_keeps_its_order(walk: tuple[list[str], list[Any]]) -> None:
     found = history(walk[0][::-1])
     assert [one.step for one in found.sources] == [400, 300, 200, 100, 0]
