@@ -50,10 +50,10 @@ def heads_of(table: ComparisonTable) -> Sequence[str]:
 def sums_of(table: ComparisonTable) -> Sequence[str]:
     """Return the number of values in each of these columns."""
     totals = table.totals
-    middle = [totals.restored] if table.is_one_column else [totals.restored, totals.fixed or 0]
+    middle = totals.restored, None if table.is_one_column else totals.fixed
     return (
         count(totals.saved, "value"),
-        *(f"{number:,} of {totals.live:,}" for number in middle),
+        *(f"{number:,} of {totals.live:,}" for number in middle if number is not None),
         count(totals.live, "value"),
     )
 
