@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,26 @@ def test_a_save_before_its_time_saves_nothing(tmp_path: Path) -> None:
         assert story[0].action == ("check" if saves else "skip")
         assert (len(story) == 1) is not saves
         assert (manager.save() is not None) is saves
+
+
+def test_the_steps_of_a_manager_in_a_graph_know_its_last_save_and_add_no_operation(
+    tmp_path: Path,
+) -> None:
+    import tensorflow as tf
+
+    with tf.Graph().as_default() as graph, tf.compat.v1.Session() as session:
+        step = var(5)
+        manager = _manager(tmp_path, step_counter=step, checkpoint_interval=10)
+        session.run(tf.compat.v1.global_variables_initializer())
+        manager.save()
+        graph.finalize()
+        version = graph.version
+        text = cv.graph(manager).steps[0].text
+        assert graph.version == version
+        (due,) = map(int, re.findall(r"\d+", text))
+        for value in (due - 1, due):
+            step.load(value, session)
+            assert (manager.save() is not None) is (value == due)
 
 
 def test_a_number_that_comes_again_moves_to_the_end(tmp_path: Path) -> None:

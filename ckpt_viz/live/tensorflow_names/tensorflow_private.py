@@ -308,10 +308,12 @@ def saveable_factories(obj: object) -> tuple[str, ...] | None:
 def value_of(variable: Any) -> Any:
     """Return a variable's current value as a NumPy array; later changes do not affect the copy.
 
-    No tape records the read, and the variable does not remember it.
+    No tape records the read, and the variable does not remember it. No graph gets an operation.
     """
-    with private("eager.record", "stop_recording")(), _unread(variable):
-        tensor = private("framework.ops", "convert_to_tensor")(variable)
+    tensor: Any = None
+    if is_eager_now():
+        with private("eager.record", "stop_recording")(), _unread(variable):
+            tensor = private("framework.ops", "convert_to_tensor")(variable)
     if not hasattr(tensor, "numpy"):
         raise UnsupportedError(
             "a variable of a graph has a value only in a session; expected eager execution"

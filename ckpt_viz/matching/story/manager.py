@@ -151,17 +151,19 @@ def _before(state: ManagerState) -> Iterator[SaveStep]:
         )
         return
     due = state.last_step + state.interval
-    step = "unknown" if state.step is None else str(state.step)
+    step = state.step
     if not is_skipped(state):
         yield _step(
             SaveAction.CHECK,
-            f"The step counter is {step}, and the next save is due from step {due} on: the manager "
-            "saves.",
+            f"Only a session has the step counter. The manager saves if it is at least {due}."
+            if step is None
+            else f"The step counter is {step}, and the next save is due from step {due} on: the "
+            "manager saves.",
             f"Its last save was at step {state.last_step}, and checkpoint_interval is "
             f"{state.interval}.",
         )
         return
-    again = state.step == state.last_step
+    again = step == state.last_step
     yield _step(
         SaveAction.SKIP,
         f"The step counter is {step}, and the next save is due at step {due}: save returns None.",
