@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,46 @@ def test_an_edit_of_modules(
     saved: Callable[[], Any], live: Callable[[], Any], sentence: str, tmp_path: Path
 ) -> None:
     assert sentence_of(cv.check(live(), save_any(tmp_path, saved()))) == sentence
+
+
+def _items(*widths: int) -> list[Any]:
+    return [module(w=var([1.0] * width)) for width in widths]
+
+
+def _layers(*layers: int | tuple[int, str]) -> list[Any]:
+    """Return layers of Keras with so many units each; Keras names those without a name."""
+    made = []
+    for layer in layers:
+        units, name = layer if isinstance(layer, tuple) else (layer, None)
+        made.append(keras_3().layers.Dense(units, use_bias=False, name=name))
+        made[-1].build((None, 2))
+    return made
+
+
+def test_a_new_part_is_sure_if_a_name_or_the_unchanged_items_around_show_it(tmp_path: Path) -> None:
+    def assert_says(was: dict[str, Any], now: dict[str, Any], sentence: str) -> None:
+        path = save_any(tmp_path, ckpt(**was))
+        assert re.fullmatch(sentence, sentence_of(cv.check(ckpt(**now), path)))
+
+    def twice(front: list[Any], blocks: list[Any]) -> dict[str, Any]:
+        return {"front": front, "net": module(blocks=blocks)}
+
+    blocks = "blocks.0 and blocks.2 seem to be"
+    assert_says({"a": _items(5, 5)}, {"a": _items(5, 5, 8)}, "You added a.2.")
+    assert_says({"a": _items(2)}, {"a": _items(5, 2, 7)}, "a.0 and a.2 seem to be new.")
+    assert_says({"a": _items(3, 1)}, {"a": _items(3, 1, 8, 1)}, "a.2 and a.3 seem to be new.")
+    few, many = twice(_items(4), _items(2)), twice(_items(4, 6), _items(5, 2, 7))
+    assert_says(few, many, f"{blocks} new, and you added front.1.")
+    assert_says(many, few, f"{blocks} gone, and you removed front.1.")
+    assert_says(
+        {"a": _layers(2)}, {"a": _layers(5, 2, 7)}, r"dense\w* and dense\w* seem to be new."
+    )
+    named = _layers((5, "extra"), 3, 2)
+    assert_says({"a": _layers(2, 3)}, {"a": named}, "You added extra.")
+    was = dict(zip(("dense", "head", "x"), _items(1, 1, 5), strict=True))
+    now = dict(zip(("head", "dense_1"), _items(1, 5), strict=True))
+    sentence = "You removed dense, and x seems to be dense_1 now."
+    assert_says({"net": module(**was)}, {"net": module(**now)}, sentence)
 
 
 def _of_another_model(
