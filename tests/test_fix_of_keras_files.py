@@ -879,7 +879,7 @@ def test_what_keras_converts_the_fix_converts(
 def _block(keras_3: ModuleType, second: Any) -> Any:
     """Return a layer that holds `first`, a Dense, and `second`, built for width 4."""
 
-    class Block(keras_3.layers.Layer):  # type: ignore[misc]
+    class Block(keras_3.layers.Layer):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.first, self.second = keras_3.layers.Dense(4), second
@@ -899,7 +899,7 @@ def _block(keras_3: ModuleType, second: Any) -> Any:
 def _holding(keras_3: ModuleType, **layers: Any) -> Any:
     """Return a compiled model with layers in attributes, in this order."""
 
-    class Holding(keras_3.Model):  # type: ignore[misc]
+    class Holding(keras_3.Model):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             for name, layer in layers.items():
@@ -936,8 +936,9 @@ def test_the_order_in_an_optimizer_pairs_no_weights(keras_3: ModuleType, tmp_pat
     check = cv.check(new, tmp_path / "x.weights.h5")
     assert "also trains" not in str(check)
     check.fix().apply()
-    for layers in (lambda m: m.part.first, lambda m: m.part.second, lambda m: m.mix):
-        for a, b in zip(layers(old).weights, layers(new).weights, strict=True):
+    layers = [(m.part.first, m.part.second, m.mix) for m in (old, new)]
+    for was, now in zip(*layers, strict=True):
+        for a, b in zip(was.weights, now.weights, strict=True):
             np.testing.assert_array_equal(a, b)
 
 

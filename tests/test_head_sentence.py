@@ -257,15 +257,12 @@ def test_a_root_at_another_level_is_told_beside_a_larger_layer(
         made.build((None, 4))
         return made
 
-    for saved, live, sentence in (
-        (lambda m: tf.train.Checkpoint(m), lambda m: ckpt(model=m), "You put everything into the"),
-        (
-            lambda m: ckpt(model=m),
-            lambda m: tf.train.Checkpoint(m),
-            "You took everything out of the",
-        ),
+    was, now = model(3), model(5)
+    for file, program, sentence in (
+        (tf.train.Checkpoint(was), ckpt(model=now), "You put everything into the"),
+        (ckpt(model=was), tf.train.Checkpoint(now), "You took everything out of the"),
     ):
-        check = cv.check(live(model(5)), save_any(tmp_path, saved(model(3))))
+        check = cv.check(program, save_any(tmp_path, file))
         assert sentence_of(check).startswith(f"{sentence} model, and ")
         assert sentence_of(check).endswith("last is larger: 3 → 5.")
 
@@ -303,7 +300,7 @@ def test_nobody_removed_what_a_saved_model_keeps_beside_the_variables(tmp_path: 
 def test_a_layer_of_another_class_is_of_the_same_keras(tmp_path: Path) -> None:
     keras = keras_3()
 
-    class Own(keras.layers.Layer):  # type: ignore[misc]
+    class Own(keras.layers.Layer):  # type: ignore[misc, name-defined]
         def build(self, shape: Any) -> None:
             self.kernel = self.add_weight(shape=(shape[-1], 8), name="kernel")
             self.bias = self.add_weight(shape=(8,), name="bias")
