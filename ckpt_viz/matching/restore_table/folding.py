@@ -223,7 +223,7 @@ class Folding:
         elif part.is_saved:
             places = part.node, self._live_part(part, rows)
         else:
-            places = first.saved, part.node
+            places = first.saved, self._common_part(rows, otherwise=part.node)
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
         nodes = (places[0] if is_there[0] else None, places[1] if is_there[1] else None)
         saved, live = (
@@ -236,13 +236,18 @@ class Folding:
     def _live_part(self, part: _Part, rows: Sequence[RestoreRow]) -> int | None:
         """Return the part of the program with the values of a saved part, by most of them."""
         most = self._counterparts[1].get(part.node)
-        if most is None:
-            return self._holder(rows[0].live)
-        live, objects = self.table.live, [row.live for row in rows if row.live is not None]
-        if all(most in self._parts_with(obj) for obj in objects):
+        objects = [row.live for row in rows if row.live is not None]
+        if not objects:
+            return None
+        if most is not None and all(most in self._parts_with(obj) for obj in objects):
             return most
+        return self._common_part(rows, otherwise=ROOT)
+
+    def _common_part(self, rows: Sequence[RestoreRow], *, otherwise: int) -> int:
+        """Return the smallest part of the program with these values, or else a larger one."""
+        live, objects = self.table.live, [row.live for row in rows if row.live is not None]
         common = common_part(live, [o for o in objects if live.nodes[o].slot is None] or objects)
-        return ROOT if common is None else common
+        return otherwise if common is None else common
 
     def _parts_with(self, obj: int) -> Iterator[int]:
         """Yield the parts of the program with a value; a slot is in two: its optimizer has it."""
@@ -252,10 +257,6 @@ class Folding:
             if node is not None:
                 yield node
                 yield from self._chain(live, node)
-
-    def _holder(self, obj: int | None) -> int | None:
-        """Return what holds a value of the program, such as the root for a saved part."""
-        return None if obj is None else max(self.table.live.tree.parents[obj], ROOT)
 
     def place(self, graph: Graph, row: int) -> str:
         """Return the path of a row of layers, without the one part that holds all others."""
