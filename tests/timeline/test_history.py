@@ -116,6 +116,57 @@ def test_checkpoints_of_one_name_have_the_part_of_their_paths_that_differs(tmp_p
     assert [source.title for source in history([*map(str, paths)]).sources] == titles
 
 
+@pytest.mark.parametrize(
+    ("steps", "titles", "order", "goes_back"),
+    [
+        (  # a callback that keeps the best file, beside one that keeps each epoch
+            {"best": 300, "ep-1": 100, "ep-2": 200, "ep-3": 300},
+            ["ep-1", "ep-2", "best", "ep-3"],
+            "by the step variable",
+            False,
+        ),
+        (
+            {"best-9": 100, "ep-1": 100, "ep-2": 200},
+            ["best-9", "ep-1", "ep-2"],
+            "by the step variable",
+            False,
+        ),
+        (  # a training that began again
+            {"ep-1": 100, "ep-2": 200, "ep-3": 100},
+            ["ep-1", "ep-2", "ep-3"],
+            "by the number in the name",
+            True,
+        ),
+        (
+            {"best-4": 5, "ep-1": 5, "ep-2": 5},
+            ["ep-1", "ep-2", "best-4"],
+            "by the number in the name",
+            False,
+        ),
+        (
+            {"best": 100, "ep-1": None, "ep-2": 300},
+            ["best", "ep-1", "ep-2"],
+            "in the order of the directory: the checkpoints do not show theirs",
+            False,
+        ),
+    ],
+)
+def test_names_of_several_series_have_the_order_of_their_steps(
+    steps: dict[str, int | None],
+    titles: list[str],
+    order: str,
+    goes_back: bool,
+    tmp_path: Path,
+) -> None:
+    for name, step in steps.items():
+        counter = {} if step is None else {"global_step": np.array(step)}
+        write(tmp_path / name, v=np.ones(3, np.float32), **counter)
+    found = history(str(tmp_path))
+    assert [source.title for source in found.sources] == titles
+    assert found.order == order
+    assert ("backwards" in str(found)) is goes_back
+
+
 def test_a_list_keeps_its_order(walk: tuple[list[str], list[Any]]) -> None:
     found = history(walk[0][::-1])
     assert [one.step for one in found.sources] == [400, 300, 200, 100, 0]

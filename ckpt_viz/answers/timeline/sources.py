@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
-from ckpt_viz.files.saved.listing import by_number, prefixes_in
+from ckpt_viz.files.saved.listing import are_numbered_alike, by_number, prefixes_in
 from ckpt_viz.files.saved.locate import checkpoints_at
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.formats.storage.files import again_if_gone, is_directory, is_remote, join, split
@@ -71,10 +71,11 @@ class Ordered:
     left_out: int = 0
 
 
+_BY_STEP = "by the step variable"
 # What tells the order, in words, and how to read it; the most trusted first.
 _ORDERS: Sequence[tuple[str, Callable[[Checkpoint], Any]]] = (
     ("by save_counter", lambda checkpoint: checkpoint.counter),
-    ("by the step variable", lambda checkpoint: checkpoint.step),
+    (_BY_STEP, lambda checkpoint: checkpoint.step),
     ("by the time in the file `checkpoint`", lambda checkpoint: checkpoint.saved_at),
     ("by the number in the name", lambda checkpoint: checkpoint.number),
 )
@@ -276,13 +277,18 @@ def _without_common(paths: Sequence[str]) -> list[str]:
 def _in_order(checkpoints: Sequence[Checkpoint]) -> tuple[str, tuple[Checkpoint, ...]]:
     """Return what tells the order, and the checkpoints in it.
 
-    What tells it is known of all that can be opened, and different. A checkpoint that cannot be
-    opened comes after the one that the directory lists before it.
+    What tells it is known of all that can be opened, and different. But names of several series
+    have no common order: there, equal steps are enough. A checkpoint that cannot be opened comes
+    after the one that the directory lists before it.
     """
     good = [checkpoint for checkpoint in checkpoints if checkpoint.graph is not None]
-    for words, key in _ORDERS:
+    names = [split(checkpoint.path)[1] for checkpoint in checkpoints]
+    for words, key in _ORDERS if good else ():
         keys = [key(checkpoint) for checkpoint in good]
-        if good and None not in keys and len(set(keys)) == len(keys):
+        is_order = len(set(keys)) == len(keys)
+        if words == _BY_STEP and len(set(keys)) > 1:  # else no step is later than another
+            is_order |= not are_numbered_alike(names)
+        if is_order and None not in keys:
             return words, tuple(_with_bad(sorted(good, key=key), checkpoints))
     return "in the order of the directory: the checkpoints do not show theirs", tuple(checkpoints)
 
