@@ -170,15 +170,18 @@ def test_findings_name_all_saved_values_that_no_variable_takes(tmp_path: Path) -
 
 @pytest.mark.parametrize("by_dict", [False, True])
 @pytest.mark.parametrize(
-    ("saved", "now", "why"),
+    ("saved", "now", "why", "did"),
     [
-        ("", "model_001/", "All names are in the scope model_001"),
-        ("tower/", "", "All names are outside of the scope tower"),
-        ("old/", "new/", "The scope old is new now"),
+        ("", "model_001/", "All names are in the scope model_001", "put all names into"),
+        ("tower/", "", "All names are outside of the scope tower", "took all names out of"),
+        ("old/", "new/", "The scope old is new now", "renamed the scope old to new"),
+        ("net/", "t/net2/", "The scope net is t/net2 now", "renamed the scope net to t/net2"),
+        ("t/net/", "enc/", "The scope t/net is enc now", "renamed the scope t/net to enc"),
+        ("t/net/", "t/net2/", "The scope t/net is t/net2 now", "the scope t/net to t/net2"),
     ],
 )
 def test_another_scope_is_one_finding_whose_code_restores_all(
-    saved: str, now: str, why: str, by_dict: bool, tmp_path: Path
+    saved: str, now: str, why: str, did: str, by_dict: bool, tmp_path: Path
 ) -> None:
     shapes: Shapes = {"a/kernel": [2, 3], "a/bias": [3], "b/kernel": [2, 4], "b/bias": [4]}
     prefix = _saved(tmp_path, {f"{saved}{name}": shape for name, shape in shapes.items()})
@@ -191,9 +194,11 @@ def test_another_scope_is_one_finding_whose_code_restores_all(
         variables = _variables({f"x{i}": shape for i, shape in enumerate(shapes.values())})
         return _saver(dict(zip(names, variables, strict=True)))
 
-    (finding,) = _restored_by_the_code(moved, prefix)
+    check = _restored_by_the_code(moved, prefix)
+    (finding,) = check.findings
     assert finding.why == f"{why} (4 variables)."
     assert finding.change.kind == "scope_changed" and len(finding.explains) == 4
+    assert str(check).splitlines()[1].startswith("You ") and did in str(check)
 
 
 def test_the_code_for_another_scope_leaves_other_names_alone(tmp_path: Path) -> None:
@@ -204,7 +209,7 @@ def test_the_code_for_another_scope_leaves_other_names_alone(tmp_path: Path) -> 
         _variables(now)
         return _saver()
 
-    assert len(_restored_by_the_code(moved, prefix)) == 1
+    assert len(_restored_by_the_code(moved, prefix).findings) == 1
 
 
 @pytest.mark.parametrize("beside", ["net/step", "lost", "step"])
@@ -233,7 +238,7 @@ def test_a_changed_scope_has_code_that_restores_the_rest(beside: str, tmp_path: 
 
 
 def _restored_by_the_code(make: Callable[[], Any], prefix: str) -> Any:
-    """Execute the code of the fix that the only finding names, and return the findings."""
+    """Execute the code of the fix that the only finding names, and return the check."""
     import tensorflow as tf
 
     with tf.Graph().as_default(), tf.compat.v1.Session() as session:
@@ -243,7 +248,7 @@ def _restored_by_the_code(make: Callable[[], Any], prefix: str) -> Any:
         assert "check.fix().code" in str(finding.remedy)
         exec(check.fix().code, {"path": prefix, "session": session})
         assert all(value.all() for value in session.run(tf.compat.v1.global_variables()))
-    return check.findings
+    return check
 
 
 def test_renaming_saver_reads_by_its_own_names(tmp_path: Path) -> None:

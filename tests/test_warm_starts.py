@@ -659,15 +659,27 @@ def test_a_similar_name_is_suggested(files: dict[str, Any]) -> None:
     assert "'encoder/bert/w'" in texts["error unresolved"]
 
 
-def test_a_changed_scope_of_the_file_is_one_finding(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("key", "saved", "advice"),
+    [
+        ("net_1/", "net/", "Write 'net/' in place of 'net_1/' in the keys"),
+        ("net_1/", "tower/net/", "Write 'tower/net/' in place of 'net_1/' in the keys"),
+        ("tower/", "tower/net/", "Give 'tower/net/' a pair of its own in the map."),
+    ],
+)
+def test_a_changed_scope_of_the_file_is_one_finding(
+    key: str, saved: str, advice: str, tmp_path: Path
+) -> None:
     def make(program: Variables) -> Any:
-        program.get("net/w", (3, 2))
-        program.get("net/b", (2,))
-        return {"net_1/": "net/"}
+        inner = "net_1/" if key == "tower/" else ""
+        program.get(f"net/{inner}w", (3, 2))
+        program.get(f"net/{inner}b", (2,))
+        return {key: "net/"}
 
-    arrays = {"net/w": np.ones((3, 2), "float32"), "net/b": np.ones(2, "float32")}
+    shapes = {"w": (3, 2), "b": (2,)}
+    arrays = {f"{saved}{name}": np.ones(shape, "float32") for name, shape in shapes.items()}
     _, texts = _findings(make, name_based.write(tmp_path / "ckpt", **arrays))
-    assert "Write 'net/' in place of 'net_1/'" in texts["error scope_changed"]
+    assert advice in texts["error scope_changed"]
 
 
 def test_what_is_replaced_before_an_error_is_named(files: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from ckpt_viz.answers.dry_runs import failures
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
+from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.rules.names_case import ByName
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key
 from ckpt_viz.graphs.overlay.overlay import Severity
@@ -226,8 +227,7 @@ def _by_scopes(run: DryRun, findings: Mapping[str, Collection[Finding]]) -> Iter
         first, why = group[0], reason_of(scope_phrase(*scope), Certainty.CERTAIN)
         kind, remedy = Kind.SCOPE_CHANGED, first.remedy
         if run.outcome.is_of_map:
-            in_file, written = (repr(f"{name}/" if name else "/") for name in scope)
-            remedy = Advice(f"Write {in_file} in place of {written} in the keys of the map.")
+            remedy = _in_map(run, *(f"{name}/" if name else "/" for name in scope))
         yield replace(
             first,
             kind=kind,
@@ -241,6 +241,15 @@ def _by_scopes(run: DryRun, findings: Mapping[str, Collection[Finding]]) -> Iter
             ),
             explains=tuple(group),
         )
+
+
+def _in_map(run: DryRun, in_file: str, written: str) -> Advice:
+    """Return what to write into a map, one of whose keys may have the changed scope."""
+    outcome = run.outcome
+    keys = [scope.key for scope in outcome.warm.scopes] if isinstance(outcome, WarmOutcome) else []
+    if not keys or any(key.startswith(written) for key in keys):
+        return Advice(f"Write {in_file!r} in place of {written!r} in the keys of the map.")
+    return Advice(f"Give {in_file!r} a pair of its own in the map.")
 
 
 def _not_reached(case: ByName, obj: int) -> Finding:

@@ -103,6 +103,8 @@ def changed_scope(saved: str, live: str) -> tuple[str, str] | None:
 
     >>> changed_scope("w", "model_001/w"), changed_scope("old/a/w", "new/a/w:0")
     (('', 'model_001'), ('old', 'new'))
+    >>> changed_scope("net/a/w", "tower/net2/a/w"), changed_scope("a/b/w", "a/c/w")
+    (('net', 'tower/net2'), ('a/b', 'a/c'))
     >>> changed_scope("a/w", "a/w"), changed_scope("a/w", "b/v")
     (None, None)
     """
@@ -112,6 +114,5 @@ def changed_scope(saved: str, live: str) -> tuple[str, str] | None:
     while old and new and old[-1] == new[-1]:
         old.pop()
         new.pop()
-    is_alone = len(old) + len(new) > 0 and (not old or not new or len(old) == len(new) == 1)
     are_alike = saved.split("/")[-1] == live.removesuffix(":0").split("/")[-1]
-    return ("/".join(old), "/".join(new)) if is_alone and are_alike else None
+    return ("/".join(old), "/".join(new)) if are_alike and (old or new) else None
