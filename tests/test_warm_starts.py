@@ -692,8 +692,66 @@ def test_what_is_replaced_before_an_error_is_named(files: dict[str, Any]) -> Non
 
 def test_a_silently_reshaped_variable_is_a_warning(files: dict[str, Any]) -> None:
     make, _, _ = PAIRS["other_shape_in_a_scope"]
-    _, texts = _findings(make, files["named"])
+    check, texts = _findings(make, files["named"])
     assert "3×2" in texts["warning shape"]
+    assert "sets 0 of 1 variable" in check.overlay.headline
+
+
+@pytest.mark.parametrize("by_saver", [False, True])
+def test_a_variable_that_gets_a_wrong_shape_in_silence_is_not_restored(
+    by_saver: bool, tmp_path: Path
+) -> None:
+    """Variables of a graph take any shape: a session tells which of them have their own."""
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+
+    def make(scope: str, classes: int) -> list[Any]:
+        shapes = {"a/w": (4, 8), "a/b": (8,), "logits/w": (8, classes), "logits/b": (classes,)}
+        with v1.variable_scope(scope):
+            return [
+                v1.get_variable(name, shape, use_resource=True) for name, shape in shapes.items()
+            ]
+
+    with tf.Graph().as_default(), v1.Session() as session:
+        make("net", 3)
+        session.run(v1.global_variables_initializer())
+        path = v1.train.Saver().save(session, str(tmp_path / "ckpt"))
+    with tf.Graph().as_default(), v1.Session() as session:
+        variables = make("net" if by_saver else "enc", 7)
+        saver = v1.train.Saver()
+        check = cv.check(saver if by_saver else {"net/": "enc/"}, path)
+        session.run(v1.global_variables_initializer())
+        if by_saver:
+            saver.restore(session, path)
+        else:
+            v1.train.init_from_checkpoint(path, {"net/": "enc/"})
+            session.run(v1.global_variables_initializer())
+        are_whole = {v.op.name: session.run(v).shape == tuple(v.shape) for v in variables}
+        in_rows = {
+            check.table.live.nodes[row.live].attributes[0].full_name: row.plain.place.value
+            for row in check.table.rows
+            if row.live is not None
+        }
+        assert in_rows == {
+            name: "here" if is_whole else "reshapes" for name, is_whole in are_whole.items()
+        }
+        text = str(check)
+        call = "restore()" if by_saver else "init_from_checkpoint()"
+        assert f"{call} restores 2 of 4 values, and gives 2 variables a wrong shape." in text
+        assert "logits is larger: 3 → 7." in text and "✗ other shape" in text
+        assert "keeps the wrong shape" not in text and "keeps the wrong" in str(check.details)
+        if by_saver:
+            assert "check.fix().apply(session) restores 2 of 4 values; 2 keep their own." in text
+            session.run(v1.global_variables_initializer())
+            check.fix().apply(session)
+            assert session.run(variables[2]).shape == (8, 7)  # the fix leaves it alone
+
+
+def test_notes_of_other_shapes_name_their_variables(files: dict[str, Any]) -> None:
+    make, _, _ = PAIRS["other_shape_of_a_reference"]
+    check, _ = _findings(make, files["named"])
+    assert "✗ b.w: The saved value has shape 3×2, the program's 2×3." in str(check)
 
 
 def test_the_last_of_two_values_is_named(files: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ class Outcome:
     `options` those of the call. `keys` has the checkpoint keys by the names that the call reads;
     None if the names are keys. `remedy` is what to do if the restoring object cannot restore any
     file. `later` is what a session raises after a call that returns. `opens` says that the call has
-    opened a file without looking for names.
+    opened a file without looking for names. `reshapes` says that values get the variables' shapes.
     """
 
     # What the story of a restore by names calls the restoring object; "" for a checkpoint.
@@ -69,6 +69,7 @@ class Outcome:
     remedy: Advice | None = None
     later: Raised | None = None
     opens: bool = False
+    reshapes: bool = False
 
     @property
     def saver(self) -> SaversProgram | None:

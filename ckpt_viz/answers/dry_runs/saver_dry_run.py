@@ -63,13 +63,11 @@ _IN_GRAPH = (
 class SaverOutcome(Outcome):
     """What the `restore` of a Saver would do.
 
-    `reshapes` says that values are reshaped. For the variables `in_parts`, only the last part is
-    restored. `nameless` is the number of variables without a name of their own; only the last of
-    them is restored.
+    For the variables `in_parts`, only the last part is restored. `nameless` is the number of
+    variables without a name of their own; only the last of them is restored.
     """
 
     caller: ClassVar[str] = "saver"
-    reshapes: bool = False
     in_parts: tuple[int, ...] = ()
     nameless: int = 0
     program: SaversProgram | None = None

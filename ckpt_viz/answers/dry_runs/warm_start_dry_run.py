@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of, run_of_path, text_of
 from ckpt_viz.answers.dry_runs.live_names import LiveNames
+from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.dry_runs.outcome import Outcome
 from ckpt_viz.answers.dry_runs.verdicts import Raised, Verdicts
 from ckpt_viz.errors import SourceError
@@ -86,7 +87,8 @@ class WarmOutcome(Outcome):
     def effect(self) -> str:
         """What happens if neither the call nor the initializers raise, in a few words."""
         bound = () if self.by_names is None else self.by_names.bound.values()
-        number = len({obj for objects in bound for obj in objects})
+        reshaped = {taken.obj for taken in other_shapes(self)}
+        number = len({obj for objects in bound for obj in objects} - reshaped)
         every = sum(bool(node.attributes) for node in self.names.graph.nodes)
         return f"sets {number} of {count(every, 'variable')}"
 

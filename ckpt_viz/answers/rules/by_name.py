@@ -8,20 +8,20 @@ from dataclasses import replace
 from ckpt_viz.answers.dry_runs import failures
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.rules.names_case import ByName
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
-from ckpt_viz.ground.text import count, listed, printable, shape_words
+from ckpt_viz.ground.text import count, listed, printable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.edges import changed_scope
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.phrases import scope_phrase
 from ckpt_viz.matching.changes.sentence import reason_of
 from ckpt_viz.matching.correspondence.pairs import Certainty
-from ckpt_viz.matching.engines.read_failures import fits
 from ckpt_viz.matching.engines.trace import Cause, Failure, Step
 
 _MAX_NAMED = 5
@@ -276,8 +276,7 @@ def _not_reached(case: ByName, obj: int) -> Finding:
 
 def by_saver(case: ByName, outcome: SaverOutcome) -> Iterator[Finding]:
     """Find what a Saver does without an error, and what cannot be known about it."""
-    if not outcome.reshapes:
-        yield from silently_reshaped(case)
+    yield from silently_reshaped(case)
     for obj in outcome.in_parts:
         yield case.finding(
             Severity.WARNING,
@@ -309,20 +308,13 @@ def by_saver(case: ByName, outcome: SaverOutcome) -> Iterator[Finding]:
 
 def silently_reshaped(case: ByName) -> Iterator[Finding]:
     """Find variables of a TensorFlow 1 graph that take a value of another shape."""
-    nodes, tensors = case.run.live.nodes, case.run.outcome.tensors
-    for name, obj in ((name, obj) for name, objs in case.trace.bound.items() for obj in objs):
-        if name not in tensors or obj >= len(nodes):
-            continue
-        own = [a for a in nodes[obj].attributes if a.full_name == name] or nodes[obj].attributes
-        shape, saved = own[0].shape if own else None, tensors[name].shape
-        if not fits(shape, saved):
-            yield case.finding(
-                Severity.WARNING,
-                Kind.SHAPE,
-                f"The saved value has shape {shape_words(saved)}, the program's "
-                f"{shape_words(shape)}; the graph takes it without an error and keeps the wrong "
-                "shape.",
-                "Make the variable with the saved shape, or give it another name.",
-                saved=name,
-                objects=[obj],
-            )
+    for taken in other_shapes(case.run.outcome):
+        yield case.finding(
+            Severity.WARNING,
+            Kind.SHAPE,
+            f"The saved value has shape {taken.saved}, the program's {taken.live}; the graph takes "
+            "it without an error and keeps the wrong shape.",
+            "Make the variable with the saved shape, or give it another name.",
+            saved=taken.name,
+            objects=[taken.obj],
+        )

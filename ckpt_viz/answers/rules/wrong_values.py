@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from ckpt_viz.answers.dry_runs.failures import IMPORT_SAVER, make_as_saved
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
+from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.sides import is_optimizer
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
 from ckpt_viz.graphs.object_graph.graph import Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.ground.text import listed, shape_words
+from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.engines.read_failures import fits
 from ckpt_viz.matching.engines.trace import Action, Step
 
 
@@ -148,23 +148,16 @@ def saver_unknown(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find variables of a TensorFlow 1 graph that take a value of another shape."""
-    for step in case.trace.steps_of(Action.RESTORE) if case.trace.builds_graph else ():
-        if step.node is None or step.obj is None:
-            continue
-        live = case.live_side.node(step.obj)
-        shape = live.attributes[0].shape if live is not None and len(live.attributes) == 1 else None
-        stored = case.saved.stored(step.names[0]) if len(step.names) == 1 else None
-        if stored is not None and not fits(shape, stored.shape):
-            yield case.run.finding(
-                Severity.WARNING,
-                Kind.SHAPE,
-                f"The saved value has shape {shape_words(stored.shape)}, the program's variable "
-                f"{shape_words(shape)}; the graph takes it without an error and keeps the wrong "
-                "shape.",
-                make_as_saved(case.run, "shape"),
-                nodes=(step.node,),
-                objects=(step.obj,),
-            )
+    for taken in other_shapes(case.run.outcome):
+        yield case.run.finding(
+            Severity.WARNING,
+            Kind.SHAPE,
+            f"The saved value has shape {taken.saved}, the program's variable {taken.live}; the "
+            "graph takes it without an error and keeps the wrong shape.",
+            make_as_saved(case.run, "shape"),
+            nodes=() if taken.node is None else (taken.node,),
+            objects=(taken.obj,),
+        )
 
 
 def _surely_has_value(node: Node) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ckpt_viz.answers.dry_runs.dry_run import DryRun, nodes_by_name, prefix_of
 from ckpt_viz.answers.dry_runs.failures import named_in
 from ckpt_viz.answers.dry_runs.finding import Finding
+from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.table.marks import waiting_in
 from ckpt_viz.answers.table.sentence import is_without_problems, sentence_of_check
 from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint
@@ -25,6 +26,7 @@ from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
 from ckpt_viz.matching.restore_table.text import CheckText, FirstWords, following
 
 _MOST_NOTES = 8
+_IN_PROGRAM = (Destination.INTO, Destination.HERE, Destination.RESHAPES)
 # What rows and the sentence about changes tell.
 _IN_TABLE = CHANGES | {
     *(Kind.MISPLACED, Kind.SWAPPED, Kind.KEY_MISSING, Kind.PARTIAL_OVERWRITE, Kind.SHAPE),
@@ -50,7 +52,9 @@ def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> Chec
     every = [part for finding in findings for part in finding.all()]
     waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
     outcome = run.outcome
-    return CheckedCall([*_assigned(run, saved)], waiting, outcome.unknown, outcome.unreached)
+    reshaped = frozenset(taken.obj for taken in other_shapes(outcome))
+    steps = [*_assigned(run, saved)]
+    return CheckedCall(steps, waiting, outcome.unknown, outcome.unreached, reshaped)
 
 
 def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
@@ -112,16 +116,14 @@ def _verdict(run: DryRun, table: RestoreTable, *, is_told: bool) -> str:
     """Return what the call does, unless a sentence tells it, and which asserts fail."""
     (call, raised), *asserts = run.outcome.calls(run.method)
     if raised is not None:
-        astray = sum(
-            row.plain.place in (Destination.INTO, Destination.HERE) and row.saved is not None
-            for row in table.rows
-        )
+        astray = sum(row.plain.place in _IN_PROGRAM and row.saved is not None for row in table.rows)
         after = f", after {count(astray, 'value')}" if astray else ""
         first = f"{call} raises {raised.type}{after}."
     elif is_told:
         first = ""
     else:
-        first = f"{call} restores {_number(table.restored, table.in_program)}{_astray(table)}."
+        restored = _number(table.restored, table.in_program)
+        first = f"{call} restores {restored}{_astray(table)}{_reshaped(table)}."
     failing = [name for name, error in asserts if error is not None]
     if not asserts:
         return first
@@ -144,6 +146,11 @@ def _astray(table: RestoreTable) -> str:
         row.plain.place is Destination.INTO and row.saved is not None for row in table.rows
     )
     return f", and puts {count(number, 'value')} into other places" if number else ""
+
+
+def _reshaped(table: RestoreTable) -> str:
+    number = sum(row.plain.place is Destination.RESHAPES for row in table.rows)
+    return f", and gives {count(number, 'variable')} a wrong shape" if number else ""
 
 
 def _emptiness(run: DryRun, findings: Iterable[Finding]) -> FirstWords | None:
@@ -176,12 +183,20 @@ def _beside(
     """Yield what no row tells, with the next step; without a fix, all that is wrong."""
     loud = [row for row in table.rows if not row.is_quiet]
     nodes, objects = {row.saved for row in loud}, {row.live for row in loud}
+    reshaped = {row.live for row in loud if row.plain.place is Destination.RESHAPES}
+    notes: dict[tuple[str, str], list[str]] = {}
     for finding in findings:
         is_in_row = not nodes.isdisjoint(finding.nodes) or not objects.isdisjoint(finding.objects)
         is_in_verdict = finding.kind is Kind.PARTIAL_OVERWRITE
         is_in_table = is_in_verdict or (finding.kind in _IN_TABLE and is_in_row)
         is_told = finding.change is not None or is_in_table
-        if not (is_told and has_fix):
+        is_in_sentence = finding.kind is Kind.SHAPE and not reshaped.isdisjoint(finding.objects)
+        if not (is_told and (has_fix or is_in_sentence)):
             remedy = finding.remedy.in_words(run.wording)
             sentences = f"{readable(finding.why)} {readable(remedy)}".strip()
-            yield f"{SEVERITIES[finding.severity].glyph} {sentences}"
+            is_nameless = finding.kind in (Kind.SHAPE, Kind.DTYPE) and not has_fix
+            places = notes.setdefault((SEVERITIES[finding.severity].glyph, sentences), [])
+            places += map(run.live.names.place, finding.objects if is_nameless else ())
+    for (glyph, sentences), places in notes.items():
+        which = f"{readable(listed(places))}: " if places else ""
+        yield f"{glyph} {which}{sentences}"

@@ -17,8 +17,11 @@ from ckpt_viz.matching.changes.deeds import Act, Deed
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.of_optimizers import OTHER_VERSION
 from ckpt_viz.matching.changes.phrases import LeftSlots, Phrases
+from ckpt_viz.matching.changes.reading import changes_of
 from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
@@ -40,13 +43,34 @@ def sentence_of_check(
         whole = table.in_program
         return f"Restores all {whole:,} values." if whole > 1 else "Restores 1 value."
     saved = table.saved
-    if saved is None or changes is None:
+    if saved is None:
         return ""
+    if changes is None:
+        return _of_changes(table, saved, every, _of_other_looks(table, saved))
     if exported_lists(saved.nodes) and not table.restored:
         return "Keras' export() stored the variables in lists, without the model."
     if _is_unrelated(table, every):
         number = f"{_fitting(table) or 'none'} of {count(_saved(table), 'value')}"
         return f"This file is of another model: {number} fit."
+    return _of_changes(table, saved, every, changes)
+
+
+def _of_other_looks(table: RestoreTable, saved: Graph) -> Sequence[Change]:
+    """Return which variables have another shape or dtype: without a fix, nothing else is known."""
+    misfits = tuple(
+        Pair(row.saved, row.live, Certainty.CERTAIN, Evidence.NAMES)
+        for row in table.rows
+        if row.saved is not None and row.live is not None
+        if row.plain.reason is not None and row.plain.reason.why in (Why.SHAPE, Why.DTYPE)
+    )
+    parts = {pair.node: pair for pair in misfits}
+    return changes_of(ValueMapping(saved, table.live, (), parts, misfits, (), ()))
+
+
+def _of_changes(
+    table: RestoreTable, saved: Graph, every: Sequence[Finding], changes: Sequence[Change]
+) -> str:
+    """Return what somebody did to the program, and what waits."""
     names = ShortNames.of(saved, table.live)
     ranks, places = _ranks(table), _places(table, saved)
     named = [(change, change.deed) for change in changes if change.deed is not None]

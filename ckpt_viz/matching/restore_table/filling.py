@@ -49,13 +49,15 @@ class CheckedCall:
     """What the checked call does: its assignments in order, and what waits.
 
     `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
-    at only after the error that it raises.
+    at only after the error that it raises. `reshaped` are those that take a value of another shape,
+    without an error: a variable of a TensorFlow 1 graph then has a wrong shape.
     """
 
     assigned: Sequence[AssignedValue]
     waiting: Set[int] = frozenset()
     unknown: Set[int] = frozenset()
     unreached: Set[int] = frozenset()
+    reshaped: Set[int] = frozenset()
 
     @cached_property
     def _until_error(self) -> int:
@@ -158,6 +160,8 @@ class _Filling:
 
     def _in(self, target: int, obj: int | None) -> ValueCell:
         """Return that a value gets into an object: its own, a new one, or that of another row."""
+        if target == obj and obj in self.call.reshaped:
+            return ValueCell(Destination.RESHAPES, WhyNot(Why.SHAPE))
         if target == obj or target >= len(self.live.nodes):
             return ValueCell(Destination.HERE)
         return ValueCell(Destination.INTO, other=target)

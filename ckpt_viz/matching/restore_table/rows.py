@@ -16,6 +16,7 @@ class Destination(str, Enum):
 
     HERE = "here"  # into the object of its row, or into one that the restore makes for it
     INTO = "into"  # into the object of another row; of a live value alone: it gets such a value
+    RESHAPES = "reshapes"  # into the object of its row, which has a wrong shape then
     STAYS = "stays"  # in the file
     KEEPS = "keeps"  # the object of the program keeps its own value
     WAITS = "waits"  # until its object exists

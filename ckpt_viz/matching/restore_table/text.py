@@ -155,7 +155,8 @@ def _name(names: tuple[str, ...], line: FoldedRows, look: str) -> str:
 def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterator[str]:
     """Yield what to do next; `raises` says that the checked call does."""
     guesses = sum(row.saved is not None and _is_guess(row.fixed) for row in table.rows)
-    if table.fixed > table.restored or (raises and table.fixed):
+    is_harmful = raises or any(row.plain.place is Destination.RESHAPES for row in table.rows)
+    if table.fixed > table.restored or (is_harmful and table.fixed):
         kept = table.in_program - table.fixed
         number = f"{table.fixed} of {count(table.in_program, 'value')}"
         number = number if kept else f"all {count(table.in_program, 'value')}"
