@@ -127,3 +127,145 @@ def test_an_optimizer_that_is_not_built_waits_beside_a_renamed_part(
     assert int(now.optimizer.iterations) == 2
     for slot, other in zip(slots, saved, strict=True):
         np.testing.assert_array_equal(slot, other)
+
+
+# --- states of an optimizer that is not built
+
+
+def functional(
+    keras: Any, *, classes: int = 3, parts: tuple[str, ...] = ("fc",), optimizer: str = "Adam"
+) -> Any:
+    """Return a model whose hidden layers have one shape, with an optimizer that is not built."""
+    inputs = outputs = keras.Input((4,))
+    for name in parts:
+        outputs = keras.layers.Dense(4, name=name)(outputs)
+    model = keras.Model(inputs, keras.layers.Dense(classes, name="pred")(outputs))
+    legacy, _, name = optimizer.rpartition(".")
+    optimizers = keras.optimizers.legacy if legacy else keras.optimizers
+    model.optimizer = getattr(optimizers, name)()
+    return model
+
+
+def step(model: Any) -> None:
+    """Build the optimizer, or let it make what it makes in its first step."""
+    if hasattr(model.optimizer, "build"):
+        model.optimizer.build(model.trainable_variables)
+    else:
+        model.optimizer._create_all_weights(model.trainable_variables)
+
+
+def trained(model: Any) -> Any:
+    """Return the model with an optimizer whose states are all different."""
+    step(model)
+    for number, state in enumerate(states(model).values()):
+        state.assign(np.full(state.shape, number + 1.0, np.float32))
+    return model
+
+
+def states(model: Any) -> dict[tuple[str, str], Any]:
+    """Return the momentums and velocities by the place of their variable and their kind."""
+    optimizer, of_place = model.optimizer, {}
+    places = [(layer, w) for layer in model.layers for w in layer.trainable_variables]
+    for number, (layer, variable) in enumerate(places):
+        place = f"{layer.name} {len(variable.shape)}"
+        for kind in ("momentums", "velocities"):
+            kept = getattr(optimizer, f"_{kind}", None)
+            slot = kept[number] if kept else None
+            if kept is None and hasattr(optimizer, "get_slot"):
+                slot = optimizer.get_slot(variable, kind[0])
+            if slot is not None:
+                of_place[place, kind] = slot
+    return of_place
+
+
+def of_model(model: Any) -> Any:
+    return ckpt(model=model)
+
+
+def alone(model: Any) -> Any:
+    return model
+
+
+# The saved model, the program, and how many states wait, stay, and are right at last.
+Way = tuple[Any, dict[str, Any], Any, dict[str, Any], Any, int, int, int]
+LEGACY = {"optimizer": "legacy.Adam"}
+WAYS: dict[str, Way] = {
+    "no holder": (keras_2, {}, keras_2, {}, alone, 8, 0, 8),
+    "renamed holder": (keras_2, {}, keras_2, {}, lambda model: ckpt(net=model), 8, 0, 8),
+    "no holder, Keras 3": (keras_3, {}, keras_3, {}, alone, 8, 0, 8),
+    "larger": (keras_2, {}, keras_2, {"classes": 5}, alone, 4, 4, 4),
+    "larger, with its holder": (keras_2, {}, keras_2, {"classes": 5}, of_model, 4, 4, 4),
+    "one more": (keras_2, {}, keras_2, {"parts": ("fc", "mid")}, of_model, 0, 8, 8),
+    "one more at first": (keras_3, {}, keras_3, {"parts": ("in", "fc")}, of_model, 0, 8, 8),
+    "migrated": (keras_2, {}, keras_3, {}, of_model, 0, 8, 8),
+    "migrated back": (keras_3, {}, keras_2, {}, of_model, 0, 8, 8),
+    "another class": (keras_2, {}, keras_2, {"optimizer": "Nadam"}, alone, 8, 0, 8),
+    "fewer kinds": (keras_2, {}, keras_2, {"optimizer": "SGD"}, of_model, 0, 8, 0),
+    "more kinds": (keras_2, {"optimizer": "SGD"}, keras_2, {}, of_model, 0, 4, 0),
+    "legacy": (keras_2, LEGACY, keras_2, LEGACY, alone, 8, 0, 8),
+    "no legacy": (keras_2, LEGACY, keras_2, {}, alone, 0, 8, 8),
+    "legacy now": (keras_2, {}, keras_2, LEGACY, alone, 0, 8, 8),
+}
+
+
+@pytest.mark.parametrize("is_by_code", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_fix_tells_what_becomes_of_the_states_of_an_optimizer_that_is_not_built(
+    way: str, is_by_code: bool, tmp_path: Path
+) -> None:
+    """They wait and reach their places when it is built, or stay in the file until then."""
+    of_saved, options, of_program, options_now, live, waiting, staying, right = WAYS[way]
+    was, now = trained(functional(of_saved(), **options)), functional(of_program(), **options_now)
+    path, program = of_model(was).save(str(tmp_path / "model")), live(now)
+    check = cv.check(program, path)
+    fix = check.fix()
+    saved = fix.table.saved
+    assert saved is not None
+    slots = [
+        row.fixed
+        for row in fix.table.rows
+        if row.saved is not None and row.fixed is not None and row.live is None
+        if saved.nodes[row.saved].slot is not None
+    ]
+    assert [cell.place.value for cell in slots].count("waits") == waiting
+    assert [cell.place.value for cell in slots].count("stays") == staying
+    every = f"{fix}\n{check}\n{fix.code}"
+    assert "no place for the state" not in every and "no place for the values" not in every
+    assert ("as soon as" in str(fix)) == (waiting > 0)
+    is_to_build = "stay in the file: it is not built. Build it first:" in str(fix)
+    reasons = [cell.reason.why.value for cell in slots if cell.reason is not None]
+    assert is_to_build == ("not built" in reasons)
+    exec(fix.code, {"ckpt": program, "path": path}) if is_by_code else fix.apply()
+    step(now)
+    _assert_right(was, now, waiting)
+    if is_to_build:
+        cv.check(program, path).fix().apply()
+        _assert_right(was, now, right)
+
+
+def _assert_right(was: Any, now: Any, number: int) -> None:
+    """Compare the states of the program with the saved ones: each is its own, or still zero."""
+    saved = {place: state.numpy() for place, state in states(was).items()}
+    right = 0
+    for place, state in states(now).items():
+        value = state.numpy()
+        if value.any():
+            np.testing.assert_array_equal(value, saved[place])
+            right += 1
+    assert right == number
+
+
+def test_the_counters_of_a_backup_are_no_parts_that_are_gone(tmp_path: Path) -> None:
+    """The callback keeps them beside the model, and no program has them."""
+    keras = keras_2()
+    was, now = functional(keras), functional(keras, classes=5)
+    was.compile("adam", "mse")
+    backup = keras.callbacks.BackupAndRestore(str(tmp_path), delete_checkpoint=False)
+    was.fit(np.ones((2, 4)), np.ones((2, 3)), verbose=0, callbacks=[backup])
+    path = str(tmp_path / "chief" / "ckpt-1")
+    check = cv.check(ckpt(model=now), path)
+    assert str(check).splitlines()[1].startswith("Pred is larger") or "removed" not in str(check)
+    assert "ckpt_saved" not in str(check).splitlines()[1]
+    assert "ckpt_saved_epoch" in str(check)  # in the table
+    other = ckpt(model=was, ckpt_saved_epoch=var(1)).save(str(tmp_path / "other"))
+    assert "ckpt_saved_epoch" in str(cv.check(ckpt(model=now), other)).splitlines()[1]

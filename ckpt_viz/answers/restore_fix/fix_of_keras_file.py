@@ -17,6 +17,7 @@ from ckpt_viz.answers.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.answers.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT
+from ckpt_viz.answers.restore_fix.unbuilt_optimizers import states_of
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
@@ -25,7 +26,6 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.ground.expressions import operand
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.keras.keras_accessors import optimizer_of, with_public_lists
-from ckpt_viz.live.objects.facts import is_optimizer, is_unbuilt
 from ckpt_viz.live.objects.live_source import read_live
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
@@ -61,23 +61,22 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         It names the file itself. It needs Keras alone, and what Keras needs: h5py.
         """
         name = operand("ckpt" if live is None else live)
-        return self._program(name, path) + "".join(f"# {line}\n" for line in self._of_states(name))
+        return self._program(name, path) + self._comments_on_states(name)
 
     def _of_states(self, name: str) -> Iterator[str]:
         """Yield what becomes of the states of optimizers that the fix leaves out."""
-        number = count(len(self._states_left), "value")
-        if self._states_left and self._is_optimizer_unbuilt:
-            yield f"{number} of the optimizer stay in the file: it is not built. Build it first:"
-            yield f"  {name}.optimizer.build({name}.trainable_variables)"
-            yield "Then check again, and fix again."
-        elif self._states_left:
+        yield from super()._of_states(name)
+        if self._states_left:
+            number = count(len(self._states_left), "value")
             yield f"{number} of the optimizer stay in the file. Its other states keep theirs."
             yield "Keras numbers these states, and this optimizer has another number of them."
 
-    @cached_property
-    def _is_optimizer_unbuilt(self) -> bool:
-        objects = map(self._live.object, range(len(self._live.nodes)))
-        return any(is_optimizer(obj) and is_unbuilt(obj) for obj in objects)
+    def _building(self, obj: int, name: str) -> str:
+        return f"{name}.optimizer.build({name}.trainable_variables)"
+
+    @property
+    def _program_in_words(self) -> str:
+        return "model"
 
     @cached_property
     def _states_left(self) -> Set[str]:
@@ -87,10 +86,9 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """
         left, place = super()._left_out, self._live.names.place_or_state
         absent = {value.name for value in left.values.get(WhyLeftOut.ABSENT, ())}
-        is_unbuilt, nodes = self._is_optimizer_unbuilt, self._saved.nodes
-        if not is_unbuilt and absent.isdisjoint(map(place, _states_in(self._live))):
+        if absent.isdisjoint(place(obj) for obj, _ in states_of(self._live)):
             return set()
-        states = (n for n in _states_in(self._saved) if is_unbuilt or nodes[n].slot is None)
+        states = (n for n, _ in states_of(self._saved) if self._saved.nodes[n].slot is None)
         unused = {value.key for value in left.unused}
         return unused.intersection(key for node in states for key in self._keys(node))
 
@@ -100,13 +98,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if not states:
             return left
         place = self._live.names.place_or_state
-        anew = {place(obj) for obj in _states_in(self._live)}
+        anew = {place(obj) for obj, _ in states_of(self._live)}
         return left.without(WhyLeftOut.UNUSED, states).without(WhyLeftOut.ABSENT, anew)
-
-    def _following(self) -> Iterator[str]:
-        """Yield what to do next; the optimizer comes first, if it is not built."""
-        yield from self._of_states("model")
-        yield from super()._following()
 
     def _program(self, name: str, path: str | None) -> str:
         where = repr(prefix_of(self._file) if path is None else path)
@@ -262,15 +255,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return self._is_right_by_itself
 
 
-def _states_in(graph: Graph) -> Iterator[int]:
-    """Yield the values of optimizers and their slot variables."""
-    for node in graph.tree.preorder():
-        above = (graph.nodes[holder].role for holder in graph.tree.above(node))
-        if graph.nodes[node].slot is not None or Role.OPTIMIZER in above:
-            yield node
-
-
 def _made_by_training(graph: Graph) -> frozenset[int]:
     """Return the values of optimizers, and what metrics count."""
     metrics = (n for n in graph.tree.children[ROOT] if graph.tree.labels[n] == _METRICS)
-    return frozenset((*_states_in(graph), *(node for m in metrics for node in graph.tree.below(m))))
+    counted = (node for m in metrics for node in graph.tree.below(m))
+    return frozenset((*(node for node, _ in states_of(graph)), *counted))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -29,7 +30,9 @@ from ckpt_viz.answers.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
+from ckpt_viz.answers.restore_fix.unbuilt_optimizers import UnbuiltOptimizers, states_of
 from ckpt_viz.answers.short_code.arrangement import Arrangement
+from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.answers.short_code.rehearsal import (
     Rehearsal,
     checkpoint_of,
@@ -37,14 +40,18 @@ from ckpt_viz.answers.short_code.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.answers.short_code.skeleton import Skeleton
+from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import operand, quoted
 from ckpt_viz.ground.gc_pause import gc_paused
+from ckpt_viz.ground.text import count
+from ckpt_viz.live.objects.facts import is_built_by_a_step, trainable_variables_of
 from ckpt_viz.live.objects.live_source import is_plain
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights, write_keras_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
+from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.guesses import parts_to_copy
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.engines.trace import Action, Cause, Step, Trace
@@ -63,12 +70,45 @@ class FixOfObjects(RestoreFix[CheckT]):
 
     def to_code(self, live: str | None = None, path: str | None = None) -> str:
         """Return the code with the caller's expressions; `ckpt` is the live object."""
-        prefix = self._prefix if path is None else path
-        code = self._code(operand("ckpt" if live is None else live), prefix)
+        prefix, name = self._prefix if path is None else path, operand(live or "ckpt")
+        code = self._code(name, prefix) + self._comments_on_states(name)
         if path is not None or not self._saved.is_unwritten:
             return code
         first = TO_WRITE_FIRST.format(source="snapshot" if self._saved.is_held else "graph")
         return f"{first}{code}"
+
+    def _comments_on_states(self, name: str) -> str:
+        return "".join(f"# {line}\n" for line in self._of_states(name))
+
+    def _of_states(self, name: str) -> Iterator[str]:
+        """Yield which states stay in the file until their optimizer is built, and how to build it.
+
+        `name` is the expression for the program.
+        """
+        left = sorted(self._unbuilt - self._of_unbuilt.misfits)
+        keys = [key for node in left for key in self._keys(node)]
+        if keys:
+            number, stay = count(len(keys), "value"), "stays" if len(keys) == 1 else "stay"
+            yield f"{number} of the optimizer {stay} in the file: it is not built. Build it first:"
+            every = self._of_unbuilt.states
+            for obj in dict.fromkeys(every[node] for node in left):
+                yield f"  {self._building(obj, name)}"
+            yield "Then check again, and fix again."
+
+    def _building(self, obj: int, name: str) -> str:
+        """Return the code that builds an optimizer, or in words what to do."""
+        if is_built_by_a_step(self._live.object(obj)):
+            return "run one training step"
+        above = self._live.tree.above(obj)
+        models = (n for n in above if trainable_variables_of(self._live.object(n)) is not None)
+        model = next(models, None)
+        with suppress(SourceError):  # no expression leads to it
+            optimizer = expression_of(self._live, obj, name)
+            if model is not None:
+                variables = f"{expression_of(self._live, model, name)}.trainable_variables"
+                return f"{optimizer}.build({variables})"
+            return f"call {optimizer}.build() with the variables that it trains"
+        return "call its build() with the variables that it trains"
 
     def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)
@@ -107,7 +147,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         )
 
     def _following(self) -> Iterator[str]:
-        """Yield what to do next."""
+        """Yield what to do next; an optimizer comes first, if it is not built."""
+        yield from self._of_states(self._program_in_words)
         if self._left_out.guesses:
             guesses = self._left_out.accepting
             yield f"{guesses} adds these guesses; with names of saved parts, it adds only theirs."
@@ -221,10 +262,51 @@ class FixOfObjects(RestoreFix[CheckT]):
         """The values whose place is sure, and whose bytes and objects are known to be whole."""
         return tuple(pair for pair in super()._placed if pair.node not in self._refused)
 
+    @property
+    def _program_in_words(self) -> str:
+        """What the text calls the program."""
+        return "ckpt"
+
+    @cached_property
+    def _of_unbuilt(self) -> UnbuiltOptimizers:
+        return UnbuiltOptimizers(self._mapping)
+
+    @cached_property
+    def _unbuilt(self) -> frozenset[int]:
+        """The saved states that stay in the file until their optimizer is built."""
+        return frozenset(self._of_unbuilt.states) - self._waiting
+
     @cached_property
     def _waiting(self) -> frozenset[int]:
+        """What waits in the fixed restore until its object is built."""
+        skeleton, planned = self._skeleton, self._planned
+        if skeleton is None or not planned:
+            return frozenset()
+        if skeleton == Skeleton(ROOT):
+            return self._waiting_now
+        trace = self._rehearsal.run.by_objects
+        if trace is None:
+            return frozenset()
+        steps = (*trace.steps_of(Action.DEFER), *trace.steps_of(Action.DEFER_SLOT))
+        later = {step.node for step in steps if step.node is not None}
+        stack = [*later]
+        while stack:
+            below = {child.node_id for child in self._saved.nodes[stack.pop()].children} - later
+            later |= below
+            stack += below
+        return planned & (later | trace.restored) - self._of_unbuilt.misfits
+
+    @cached_property
+    def _planned(self) -> frozenset[int]:
+        """The saved nodes that the fixed restore gives to objects which make their places later."""
+        every, aside = self._of_unbuilt, self._of_unbuilt.aside
+        own = {node for node, owner in states_of(self._saved) if owner in aside} if aside else ()
+        return self._waiting_now.union(every.states).difference(own)
+
+    @cached_property
+    def _waiting_now(self) -> frozenset[int]:
         """What waits in the checked restore, and slot variables that an optimizer then makes."""
-        waiting, nodes = super()._waiting, self._saved.nodes
+        waiting, nodes = self._about(Kind.DEFERRED), self._saved.nodes
         placed = {pair.node for pair in self._placed} if waiting else set[int]()
         slots = (
             (n, s) for n in self._mapping.unused if (s := nodes[n].slot) and s.variable in placed
@@ -249,7 +331,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         """The live objects under saved names; None if no such arrangement restores all pairs."""
         if is_plain(self._live.source):
             return None  # no checkpoint of TensorFlow has a plain list or dict as its root
-        if self._is_right_by_itself:
+        aside = self._of_unbuilt.aside
+        if self._is_right_by_itself and not aside:
             return Skeleton(ROOT)
         wanted = {pair.node: pair.obj for pair in reversed(self._placed)}
         if self._by_name is not None or len(wanted) < len(self._placed):
@@ -269,7 +352,8 @@ class FixOfObjects(RestoreFix[CheckT]):
             counterparts,
             self._run.method,
             self._rehearsed,
-            waiting=sorted(self._waiting),
+            waiting=sorted(self._planned),
+            aside=aside,
         )
         return gc_paused(arrangement.skeleton)
 

@@ -192,6 +192,8 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
     guesses: list[_LeftPlace] = []
     for row, reason, cell in rows:
+        if cell.reason is not None and cell.reason.why is Why.NOT_BUILT:
+            continue  # the fix says what to do first
         place = _LeftPlace(row.saved, cell.other if row.live is None else row.live)
         if reason is None:
             guesses.append(place)

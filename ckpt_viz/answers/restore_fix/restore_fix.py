@@ -66,7 +66,8 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What happened to the program since the checkpoint was written."""
-        return changes_of(self._mapping, self._waiting | self._about(Kind.NOT_BUILT))
+        mapping = self._mapping.without(self._unbuilt)  # nothing has happened to these
+        return changes_of(mapping, self._waiting | self._about(Kind.NOT_BUILT))
 
     @cached_property
     def pairs(self) -> Mapping[str, str]:
@@ -220,6 +221,7 @@ class RestoreFix(ABC, Generic[CheckT]):
             self._sure,
             tuple(pair for pair in every if pair not in sure),
             self._waiting,
+            self._unbuilt,
             self._damaged,
             frozenset(pair.node for pair in self._mapping.misfits),
             frozenset(n for (n, _), c in self._mapping.conversions.items() if c.form is Form.PART),
@@ -334,6 +336,11 @@ class RestoreFix(ABC, Generic[CheckT]):
     def _waiting(self) -> frozenset[int]:
         """The saved nodes that wait until an object of the program is built."""
         return self._about(Kind.DEFERRED)
+
+    @property
+    def _unbuilt(self) -> frozenset[int]:
+        """The saved states that stay in the file until their optimizer is built."""
+        return frozenset()
 
     def _about(self, kind: Kind) -> frozenset[int]:
         """Return the saved nodes that findings of a kind are about."""

@@ -30,8 +30,9 @@ class Arrangement:
     `wanted` are the saved values with the objects that must get them, `counterparts` the live
     objects of all saved nodes, as far as known. The arrangement may restore those of `allowed`,
     too, and nothing else. What is `waiting` gets its place as well: in an object that makes it
-    later. `proof` rehearses with the live objects, which know more than their
-    graph, and returns None without a rehearsal.
+    later. The objects of the saved parts `aside` take no part, only the values in them do. `proof`
+    rehearses with the live objects, which know more than their graph, and returns None without a
+    rehearsal.
     """
 
     saved: Graph
@@ -42,6 +43,7 @@ class Arrangement:
     proof: Callable[[Skeleton, str], Rehearsal | None]
     allowed: Mapping[int, int] = field(default_factory=dict)
     waiting: Iterable[int] = ()
+    aside: Iterable[int] = ()
     _opened: set[int] = field(default_factory=set)
     _without_root: set[int] = field(default_factory=set)
     _edges: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -56,6 +58,10 @@ class Arrangement:
                 self._edges.setdefault(parent, {})[label] = child
         if self.counterparts.get(ROOT) is None:
             self._opened.add(ROOT)
+        for node in self.aside:
+            opened = {node, *(parent for parent, _, _ in self.saved.way_up(node))}
+            self._opened |= opened
+            self._without_root |= opened
 
     def _has_holder(self, node: int) -> bool:
         """Return whether an object of the program holds a saved node, or will hold it."""

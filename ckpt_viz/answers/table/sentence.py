@@ -22,7 +22,8 @@ from ckpt_viz.matching.changes.sentence import sentence_of
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
-from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
+from ckpt_viz.matching.restore_table.cells import is_of_unbuilt
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow, RestoreTable, Why
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
 _MAY_FIT = (Why.GUESS, Why.SHAPE, Why.DTYPE)  # a value with a place that it cannot take now
@@ -31,6 +32,7 @@ _FAILING = (Severity.ERROR, Severity.FAIL)
 _FEWEST = 10  # values of a file that can be one of another model
 _ByPart = Mapping[tuple[bool, int], float]  # whether it is saved, and the node
 _LAST = float("inf")
+_OF_BACKUP = ("ckpt_saved_epoch", "ckpt_saved_batch", "train_counter")  # of a callback of Keras 2
 _IN_COMMON = 0.1  # of the values of the file, with less it is one of another model
 
 
@@ -79,7 +81,8 @@ def _of_changes(
     deeds = _without_followers(needed, saved, table.live)
     by_person = table.live.origin is Origin.LIVE
     phrases = Phrases(names, lambda optimizer: _left_slots(table, saved, optimizer))
-    return sentence_of(deeds, phrases, by_person=by_person, last=_waiting(table, every, names))
+    last = _waiting(table, every, names, deeds)
+    return sentence_of(deeds, phrases, by_person=by_person, last=last)
 
 
 def is_without_problems(table: RestoreTable, findings: Iterable[Finding]) -> bool:
@@ -97,6 +100,7 @@ def _without_needless(
     below, nodes = table.saved.tree.below, table.saved.nodes
     needless = {row.saved for row in table.rows if row.plain.place is Destination.HERE}
     needless.update(n for f in findings if f.kind is Kind.LEFTOVER for n in f.nodes)
+    needless |= _counters_of_backup(table.saved)
 
     def is_needed(part: int) -> bool:
         return not all(node in needless for node in below(part) if has_value(nodes[node]))
@@ -148,6 +152,14 @@ def _is_of_private_list(deed: Deed, saved: Graph, live: Graph) -> bool:
         return False
     parts = saved.names.name(deed.nodes[0]), live.names.name(deed.objects[0])
     return any(name.startswith("_") for name in parts)
+
+
+def _counters_of_backup(saved: Graph) -> set[int]:
+    """Return the counters in a file of the callback `BackupAndRestore`, which no program has."""
+    labels = saved.tree.labels
+    of_root = {labels[node]: node for node in saved.tree.children[ROOT]}
+    is_backup = of_root.keys() >= {*_OF_BACKUP[:2]}
+    return {of_root[label] for label in _OF_BACKUP if is_backup and label in of_root}
 
 
 def _saved(table: RestoreTable) -> int:
@@ -237,20 +249,32 @@ def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
     return LeftSlots(len(left) - otherwise, otherwise)
 
 
-def _waiting(table: RestoreTable, findings: Iterable[Finding], names: ShortNames) -> str:
+def _waiting(
+    table: RestoreTable, findings: Iterable[Finding], names: ShortNames, deeds: Iterable[Deed]
+) -> str:
     """Return which part is not built yet, and how many saved values wait for it; "" for none."""
     unbuilt = {
         node for finding in findings if finding.kind is Kind.NOT_BUILT for node in finding.nodes
     }
     rows = [row for row in table.rows if row.saved is not None]
     waiting = [row for row in rows if row.plain.place is Destination.WAITS or row.saved in unbuilt]
+    if not waiting and not any(deed.act is Act.OPTIMIZER for deed in deeds):  # it tells this
+        waiting = [row for row in rows if row.fixed is not None and is_of_unbuilt(row.fixed)]
     if not waiting:
         return ""
     part = _common(names, [row.saved for row in waiting if row.saved is not None])
-    do_wait = all(row.plain.place is Destination.WAITS for row in waiting)
-    verbs = ("waits", "wait") if do_wait else ("has no place", "have no place")
+    verbs = ("has no place", "have no place")
+    if all(Destination.WAITS in _ways(row) for row in waiting):
+        verbs = ("waits", "wait")
+    elif all(row.fixed is not None and is_of_unbuilt(row.fixed) for row in waiting):
+        verbs = ("stays in the file", "stay in the file")
     of_all = f"{len(waiting)} of {count(len(rows), 'value')}"
     return f"{with_article(part)} is not built yet: {of_all} {verbs[len(waiting) > 1]}"
+
+
+def _ways(row: RestoreRow) -> tuple[Destination, ...]:
+    """Return what the call does with a value, and the fix."""
+    return (row.plain.place, *(() if row.fixed is None else (row.fixed.place,)))
 
 
 def _common(names: ShortNames, waiting: Sequence[int]) -> str:

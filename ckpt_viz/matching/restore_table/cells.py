@@ -7,7 +7,7 @@ from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
 from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
 from ckpt_viz.matching.restore_table.parts import common_part
-from ckpt_viz.matching.restore_table.rows import Destination, Why
+from ckpt_viz.matching.restore_table.rows import Destination, ValueCell, Why
 
 WIDEST = 38  # characters of a name in a cell
 NOT_SAVED = "not in the file"
@@ -25,6 +25,7 @@ _LEFT_OUT = {
     Why.DAMAGED: TableCell(CellSign.FAILS, "stays, damaged"),
     Why.GUESS: TableCell(CellSign.ASKS, "stays, a guess"),
     Why.OTHER_MEANING: TableCell(CellSign.NOWHERE, "stays, other meaning"),
+    Why.NOT_BUILT: TableCell(CellSign.NOWHERE, "stays, not built yet"),
     Why.NO_CODE: TableCell(CellSign.NOWHERE, "stays, no code restores it"),
     Why.NOT_TRACKED: TableCell(CellSign.NOWHERE, "stays, not tracked"),
     Why.OCCUPIED: TableCell(CellSign.NOWHERE, "stays, its place is taken"),
@@ -83,8 +84,21 @@ def no_object(line: FoldedRows) -> str:
     row = line.rows[0]
     if row.is_made:
         return MADE
-    places = {cell.place for cell in (row.plain, row.fixed) if cell is not None}
-    return "not built yet" if Destination.WAITS in places else "not in the program"
+    cells = [cell for cell in (row.plain, row.fixed) if cell is not None]
+    # The fix knows the shape of what the program lacks only if an optimizer makes it later.
+    is_made_later = row.fixed is not None and _is_misfit(row.fixed)
+    is_unbuilt = is_made_later or any(map(is_of_unbuilt, cells))
+    return "not built yet" if is_unbuilt else "not in the program"
+
+
+def _is_misfit(cell: ValueCell) -> bool:
+    return cell.reason is not None and cell.reason.why in (Why.SHAPE, Why.DTYPE)
+
+
+def is_of_unbuilt(cell: ValueCell) -> bool:
+    """Return whether a value waits, or stays in the file, because its object is not built yet."""
+    is_left = cell.reason is not None and cell.reason.why is Why.NOT_BUILT
+    return cell.place is Destination.WAITS or is_left
 
 
 def value_look(graph: Graph | None, node: int | None) -> str:

@@ -255,6 +255,8 @@ class _Filling:
     def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
         if node in self.fix.damaged:
             return WhyNot(Why.DAMAGED)
+        if node in self.fix.unbuilt:
+            return self._why_unbuilt(node)
         if pair is None:
             return WhyNot(Why.OCCUPIED) if self._is_occupied(node) else self._absent(node)
         if pair.evidence is Evidence.OTHER_STATE:
@@ -262,6 +264,18 @@ class _Filling:
         if node in self.fix.misfits:
             return self._difference(pair)
         return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
+
+    def _why_unbuilt(self, node: int) -> WhyNot:
+        """Return why a state has no place: its variable may have another shape now, and so has it.
+
+        What its optimizer makes later has the shape and the dtype of the variable.
+        """
+        assert self.saved is not None
+        slot = self.saved.nodes[node].slot
+        variable = None if slot is None else self._left_out.get(slot.variable)
+        if variable is None or variable.node not in self.fix.misfits:
+            return WhyNot(Why.NOT_BUILT)
+        return self._difference(variable)
 
     def _is_occupied(self, node: int) -> bool:
         """Return whether the program takes another saved value of this name, or of this slot."""
