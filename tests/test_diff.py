@@ -311,6 +311,11 @@ def test_moved_part_takes_along_its_value_of_another_shape() -> None:
     found = cv.diff(a, b)
     assert ("(root).old.bias", "(root).new.bias") in found.moved
     assert "≠ 9" in found.overlay.marks[3].detail
+    assert (found.shape, found.changed[0].a) == (("(root).new.bias",), "(root).old.bias")
+    words = {line.live: line.plain.words for line in found.overlay.table.lines if line.values == 1}
+    assert words == {"kernel": "moved", "bias": "shape differs"}
+    (problem,) = (p for p in found.overlay.problems if p.kind == "shape")
+    assert "It has moved: " in problem.why
 
 
 def test_moved_variable_takes_along_its_slots() -> None:
@@ -563,6 +568,15 @@ def test_values_are_compared_wherever_the_diff_sees_a_pair(
     assert found.common >= len(keys)  # and those that only a fix maps
     assert {row.key for row in found.values if row.key in {key for _, key in keys}} == differing
     assert f"of {found.common} common value" in found.says[0] or not found.common
+    # Both counts of the text agree: other numbers, and other shapes beside them.
+    sentence = str(found).partition("\n\n")[0]
+    reshaped = {key for name, key in keys if a[name].dims != named[key].dims} & differing
+    numbers = len(differing) - len(reshaped)
+    has = "has" if numbers == 1 else "have"
+    counted = f"{numbers} of {found.common} common value"
+    assert (counted in sentence and f" {has} other numbers" in sentence) == (numbers > 0)
+    assert (f"{len(reshaped)} in shape" in found.says[0]) == (len(reshaped) > 0)
+    assert ("another shape" in sentence) == (numbers > 0 and len(reshaped) > 0)
 
 
 @pytest.mark.tf
@@ -584,6 +598,42 @@ def test_counters_are_no_largest_changes(tmp_path: Path) -> None:
     assert max(change.relative or 0.0 for change in found[1:]) > 100
     history = cv.history([before, after])
     assert "1 of 1 variable changed, the median by 2 % of its norm" in history.headline
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize(("hidden", "classes"), [(2, 3), (2, 5), (3, 3), (3, 5)])
+def test_both_counts_of_a_diff_are_those_of_the_arrays(
+    hidden: int, classes: int, tmp_path: Path
+) -> None:
+    """A layer before the head moves it; the row of a head that is also larger says the worse."""
+    keras = pytest.importorskip("keras")
+
+    def made(hidden: int, classes: int) -> Any:
+        names = (f"h{number}" for number in range(hidden))
+        layers = [keras.layers.Dense(8, name=name) for name in names]
+        out = keras.layers.Dense(classes, name="out")
+        model = keras.Sequential([keras.Input((4,)), *layers, out])
+        for variable in model.variables:
+            variable.assign(keras.random.uniform(variable.shape))
+        return model
+
+    models = made(2, 3), made(hidden, classes)
+    paths = [ckpt(net=each).write(str(tmp_path / f"{i}")) for i, each in enumerate(models)]
+    both = zip(*([*m.layers[:2], m.layers[-1]] for m in models), strict=True)
+    arrays = [
+        pair for was, now in both for pair in zip(was.get_weights(), now.get_weights(), strict=True)
+    ]
+    reshaped = sum(x.shape != y.shape for x, y in arrays)
+    found = cv.diff(*paths, values=True, progress=False)
+    beside = f", {reshaped} have another shape" if reshaped else ""
+    counts = f"{len(arrays) - reshaped} of {found.common} common values have other numbers{beside}."
+    assert counts in str(found).partition("\n\n")[0]
+    assert counts in str(cv.diff(*paths)).partition("\n\n")[0]
+    in_shape = f", {reshaped} in shape" if reshaped else ""
+    assert f"{len(arrays)} of {found.common} common values differ{in_shape};" in found.says[0]
+    heads = [line.plain.words for line in found.overlay.table.lines if line.live == "out"]
+    assert not reshaped or heads == ["shape differs"]
 
 
 def test_values_that_moved_are_told_in_every_output(tmp_path: Path) -> None:
@@ -616,10 +666,10 @@ def test_other_values_without_a_dtype_in_numpy_differ(tmp_path: Path) -> None:
     """The state of an iterator: its bytes differ, though no one can say by how much."""
     states = [raw(21, shape(count), text) for count, text in ((1, b"a"), (1, b"b"), (2, b"c"))]
     prefixes = [write_bundle(tmp_path / f"{i}", {"it": one}) for i, one in enumerate(states)]
-    for other in prefixes[1:]:
+    for other, in_shape in zip(prefixes[1:], ("", ", 1 in shape"), strict=True):
         found = cv.diff(prefixes[0], other, values=True)
         assert found.says == (
-            "values: 1 of 1 common value differs; the largest relative changes:",
+            f"values: 1 of 1 common value differs{in_shape}; the largest relative changes:",
             "  it  differs",
         )
 

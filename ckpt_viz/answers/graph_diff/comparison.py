@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ckpt_viz.answers.graph_diff.counterparts import (
     Counterparts,
@@ -19,18 +21,31 @@ from ckpt_viz.graphs.overlay.overlay import State
 
 # The states of a pair that differs.
 CHANGED = (State.ROLE, State.DTYPE, State.SHAPE, State.VALUE)
+# What a pair in two places tells first: a value that no restore can take, wherever it is.
+_WORSE_THAN_MOVED = (State.DTYPE, State.SHAPE)
+
+
+class CommonValues(NamedTuple):
+    """How many values both graphs have, in the same place or moved, and how many of them differ."""
+
+    all: int
+    numbers: int
+    shape: int
+    dtype: int
 
 
 @dataclass(frozen=True)
 class Compared(Counterparts):
     """The state of every node of both graphs.
 
-    `differences` holds, by node of a, how the nodes of a pair in one place differ. All nodes
-    without a counterpart are in one graph only. Those without values are PLAIN if the graphs have
-    other layouts.
+    `differences` holds, by node of a, how the nodes of a pair in one place differ, and
+    `moved_differences` those of a pair in two places. A moved node of another dtype or shape has
+    that as its state. All nodes without a counterpart are in one graph only. Those without values
+    are PLAIN if the graphs have other layouts.
     """
 
     differences: Mapping[int, NodeDifference]
+    moved_differences: Mapping[int, NodeDifference]
     states_a: Sequence[State]
     states_b: Sequence[State]
 
@@ -38,6 +53,22 @@ class Compared(Counterparts):
     def is_equal(self) -> bool:
         """Whether every node of both has an equal counterpart."""
         return {*self.states_a, *self.states_b} <= {State.MATCHED, State.PLAIN}
+
+    @property
+    def differences_anywhere(self) -> Mapping[int, NodeDifference]:
+        """By node of a, how a pair differs, in one place or in two."""
+        return {**self.differences, **self.moved_differences}
+
+
+def common_values(a: Graph, b: Graph, compared: Compared) -> CommonValues:
+    """Return how many values both graphs have, and how many of them differ in what."""
+    states = Counter(
+        compared.differences_anywhere[node_a].state
+        for node_a, node_b in compared.anywhere.items()
+        if has_value(a.nodes[node_a]) and has_value(b.nodes[node_b])
+    )
+    differing = (states[state] for state in (State.VALUE, State.SHAPE, State.DTYPE))
+    return CommonValues(states.total(), *differing)
 
 
 def compare(a: Graph, b: Graph, way: LoadWay | None = None) -> Compared:
@@ -49,12 +80,17 @@ def judged(a: Graph, b: Graph, counterparts: Counterparts, differ: Comparer) -> 
     """Return how counterparts differ; `differ` decides whether their values do."""
     pairs, moved = counterparts.pairs, counterparts.moved
     are_slots_known = not (a.is_of_keras or b.is_of_keras)
-    differences = {
-        node_a: difference(
-            a.nodes[node_a], b.nodes[node_b], differ, are_slots_known=are_slots_known
-        )
-        for node_a, node_b in pairs.items()
-    }
+
+    def differences_of(pairs: Mapping[int, int]) -> dict[int, NodeDifference]:
+        return {
+            node_a: difference(
+                a.nodes[node_a], b.nodes[node_b], differ, are_slots_known=are_slots_known
+            )
+            for node_a, node_b in pairs.items()
+        }
+
+    differences = differences_of(pairs)
+    of_moved = differences_of({node_a: pair.obj for node_a, pair in moved.items()})
     anywhere, is_of_other_layout = counterparts.anywhere, compares_names(a, b)
     unheld = counterparts.unheld
     states_a = _alone(a, State.ONLY_A, anywhere, unheld, is_of_other_layout)
@@ -62,9 +98,12 @@ def judged(a: Graph, b: Graph, counterparts: Counterparts, differ: Comparer) -> 
     for node_a, node_b in pairs.items():
         states_a[node_a] = states_b[node_b] = differences[node_a].state
     for pair in moved.values():
-        states_a[pair.node] = states_b[pair.obj] = State.MOVED
+        state = of_moved[pair.node].state
+        state = state if state in _WORSE_THAN_MOVED else State.MOVED
+        states_a[pair.node] = states_b[pair.obj] = state
     return Compared(
-        pairs, moved, counterparts.guesses, counterparts.unheld, differences, states_a, states_b
+        *(pairs, moved, counterparts.guesses, counterparts.unheld),
+        *(differences, of_moved, states_a, states_b),
     )
 
 

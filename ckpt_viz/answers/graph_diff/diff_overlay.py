@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ckpt_viz.answers.graph_diff.comparison import CHANGED, Compared
-from ckpt_viz.answers.graph_diff.node_difference import difference
 from ckpt_viz.graphs.layers.parameters import other_elements
 from ckpt_viz.graphs.nodes.names import counted, readable_name
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
@@ -101,7 +100,7 @@ def _differing(a: Graph, b: Graph, compared: Compared) -> Iterator[tuple[State, 
     for state, node in zip(compared.states_a, a.nodes, strict=True):
         if state is State.ONLY_A:
             yield state, node
-    of_b = {node_b: node_a for node_a, node_b in compared.pairs.items()}
+    of_b = {node_b: node_a for node_a, node_b in compared.anywhere.items()}
     for node_b, (state, node) in enumerate(zip(compared.states_b, b.nodes, strict=True)):
         if state in CHANGED:
             yield state, node if has_value(node) else a.nodes[of_b[node_b]]
@@ -122,8 +121,8 @@ def _marks(
         else:
             marks[node_b] = Mark(State.PLAIN, "", partner) if partner else _PLAIN
     for node_a, node_b, *_ in compared.moved.values():
-        detail = difference(a.nodes[node_a], b.nodes[node_b], lambda *_: None).detail
-        marks[node_b] = Mark(State.MOVED, detail, readable_name(a, node_a))
+        detail = compared.moved_differences[node_a].detail
+        marks[node_b] = Mark(compared.states_b[node_b], detail, readable_name(a, node_a))
     for node_a, node_b, *_ in compared.guesses.values():
         marks[of_a[node_a]] = replace(_ONLY_A, detail=f"may be {b.names.place_or_state(node_b)}")
         marks[node_b] = replace(_ONLY_B, detail=f"may be {a.names.place_or_state(node_a)}")
@@ -175,7 +174,9 @@ class _Sides:
             case State.VALUE if not detail:
                 return self._values_differ(group)
             case state:
-                return f"The {state.value} differs: {detail}."
+                pair = self.compared.moved.get(self._in_a[group.top])
+                moved = "" if pair is None else f" It has moved: {pair.evidence.value}."
+                return f"The {state.value} differs: {detail}.{moved}"
 
     def _alone(self, group: NodeGroup, other: str) -> str:
         """Return that a group has no counterpart, or that only a guess sees one."""

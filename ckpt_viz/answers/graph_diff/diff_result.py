@@ -8,7 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ckpt_viz.answers.graph_diff.change_sentence import NodeChange, with_changes
-from ckpt_viz.answers.graph_diff.comparison import CHANGED, Compared, compare, judged
+from ckpt_viz.answers.graph_diff.comparison import (
+    CHANGED,
+    CommonValues,
+    Compared,
+    common_values,
+    compare,
+    judged,
+)
 from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.answers.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
@@ -184,7 +191,9 @@ class GraphDiff:
         """The difference laid over one graph, for text and explorer: b plus the nodes only in a."""
 
         def table(overlay: Overlay) -> ComparisonTable:
-            drawn = gc_paused(lambda: table_of_diff(overlay, self._said, self._unknown))
+            drawn = gc_paused(
+                lambda: table_of_diff(overlay, self._said, self._unknown, self._common_values)
+            )
             return drawn if self._by_node is None else with_changes(drawn, overlay, self._by_node)
 
         return gc_paused(lambda: overlay_of(self.a, self.b, self._compared, table, self._alarms))
@@ -203,6 +212,10 @@ class GraphDiff:
     def _unknown(self) -> int:
         """How many values both sides have whose numbers are not compared."""
         return sum(has_value(self.b.nodes[node]) for node in self._not_compared)
+
+    @cached_property
+    def _common_values(self) -> CommonValues:
+        return common_values(self.a, self.b, self._compared)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -234,7 +247,7 @@ class GraphDiff:
             called = called_anew(self.a, self.b, self.pairs.items())
             title, sentence = (
                 title_of(self.b, self.a),
-                sentence_of_diff(self.a, self.b, {}, self._unknown, called),
+                sentence_of_diff(self.a, self.b, {}, self._unknown, self._common_values, called),
             )
             text = text_without_lines(title, sentence, (*self._alarms, *self._said), color=color)
         else:
@@ -254,7 +267,9 @@ class GraphDiff:
     @property
     def says(self) -> tuple[str, ...]:
         """Lines about the largest changes of values; none unless the values were read."""
-        return () if self.values is None else tuple(changes_text(self.values, self.common or 0))
+        if self.values is None:
+            return ()
+        return tuple(changes_text(self.values, self.common or 0, self._common_values))
 
     def __repr__(self) -> str:
         return shown_on_stdout(f"<GraphDiff {self.a.title!r} → {self.b.title!r}: {self.headline}>")
@@ -269,10 +284,11 @@ class GraphDiff:
         return _named(self.b, self._compared.states_b, state)
 
     def _changes(self) -> Iterator[ChangedNode]:
-        for node_a, (state, detail, _) in self._compared.differences.items():
+        differences, pairs = self._compared.differences_anywhere, self._compared.anywhere
+        for node_a, state in enumerate(self._compared.states_a):
             if state in CHANGED:
-                name_b = readable_name(self.b, self._compared.pairs[node_a])
-                yield ChangedNode(state, readable_name(self.a, node_a), name_b, detail)
+                names = readable_name(self.a, node_a), readable_name(self.b, pairs[node_a])
+                yield ChangedNode(state, *names, differences[node_a].detail)
 
 
 def _alarms(side: str, graph: Graph) -> Iterator[str]:
@@ -318,7 +334,8 @@ def diff_of(
 
 def _parts_of(a: Graph, b: Graph, compared: Compared) -> Mapping[int, int]:
     """Return the part that each node is in, by node of b."""
-    overlay = overlay_of(a, b, compared, lambda overlay: table_of_diff(overlay, (), 0), ())
+    common = common_values(a, b, compared)
+    overlay = overlay_of(a, b, compared, lambda each: table_of_diff(each, (), 0, common), ())
     return DiffParts(overlay).of_nodes
 
 

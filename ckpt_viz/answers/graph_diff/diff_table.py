@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ckpt_viz.answers.graph_diff.comparison import CommonValues
 from ckpt_viz.answers.graph_diff.counterparts import compares_names
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
@@ -47,13 +48,16 @@ _WORST = (
 )
 
 
-def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> ComparisonTable:
+def table_of_diff(
+    overlay: Overlay, notes: Sequence[str], unknown: int, common: CommonValues
+) -> ComparisonTable:
     """Return the table of a diff, with the sentences that explain it.
 
     Args:
         overlay: The diff.
         notes: What no line tells.
         unknown: How many values both graphs have whose numbers are not compared.
+        common: How many values both graphs have, and how many of them differ.
     """
     lines = _DiffLines(overlay, DiffParts(overlay))
     a, b = overlay.names.other, overlay.names.base
@@ -63,7 +67,7 @@ def table_of_diff(overlay: Overlay, notes: Sequence[str], unknown: int) -> Compa
         if overlay.marks[place].state is not State.MOVED
     )
     return ComparisonTable(
-        sentence=sentence_of_diff(a, b, lines.states, unknown, called_anew(a, b, pairs)),
+        sentence=sentence_of_diff(a, b, lines.states, unknown, common, called_anew(a, b, pairs)),
         verdict="",
         heads=("a", "change", "", "b"),
         notes=notes,
@@ -104,10 +108,12 @@ def sentence_of_diff(
     b: Graph,
     states: Mapping[State, int],
     unknown: int,
+    common: CommonValues,
     called: Sequence[tuple[str, str]] = (),
 ) -> str:
     """Return how the structure differs, and then how many values have other numbers.
 
+    The values of another shape or dtype are counted beside those: none of them is among these.
     `called` are the layers that have other names at the same places (see `called_anew`).
     """
     clauses = []
@@ -117,11 +123,17 @@ def sentence_of_diff(
     if not {*states} <= _OF_VALUES:
         edits = "" if compares_names(a, b) else _edits(a, b)
         clauses.append(edits or _in_numbers(states))
-    changed = states.get(State.VALUE, 0)
-    if changed:
-        common = sum(states.get(state, 0) for state in (*_OF_VALUES, State.MOVED))
-        have = "has" if changed == 1 else "have"
-        clauses.append(f"{changed} of {count(common, 'common value')} {have} other numbers.")
+    if common.numbers:
+        ways = (
+            *((common.numbers, f" of {count(common.all, 'common value')}", _CHANGES),),
+            *((common.shape, "", "another shape"), (common.dtype, "", "another dtype")),
+        )
+        counts = (
+            f"{number}{of_all} {'has' if number == 1 else 'have'} {way}"
+            for number, of_all, way in ways
+            if number
+        )
+        clauses.append(f"{', '.join(counts)}.")
     if unknown:
         beginning = "" if clauses else "No difference is known: "
         were = "was" if unknown == 1 else "were"

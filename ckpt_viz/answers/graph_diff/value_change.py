@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ckpt_viz.answers.graph_diff.comparison import CommonValues
 from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.files.values.table_json import difference_json, row_json
 from ckpt_viz.graphs.render.text import briefly
@@ -48,9 +49,12 @@ class ValueChange:
     left_out: int = 0
 
 
-def changes_text(rows: Sequence[ValueChange], common: int) -> Iterator[str]:
-    """Yield lines about the ten largest changes of `common` values, and about NaNs."""
-    yield _headline(rows, common)
+def changes_text(rows: Sequence[ValueChange], common: int, of_nodes: CommonValues) -> Iterator[str]:
+    """Yield lines about the ten largest changes of `common` tensors, and about NaNs.
+
+    `of_nodes` counts the values of these tensors: that of a table has two of them.
+    """
+    yield _headline(rows, common, of_nodes)
     shown = rows[:_MOST_PRINTED]
     names = [end_of(printable(row.name), _MOST_NAME) for row in shown]
     width = max(map(len, names), default=0)
@@ -64,10 +68,12 @@ def changes_text(rows: Sequence[ValueChange], common: int) -> Iterator[str]:
             yield f"  NaN only in b: {printable(row.name)}, {share}"
 
 
-def _headline(rows: Sequence[ValueChange], common: int) -> str:
+def _headline(rows: Sequence[ValueChange], common: int, of_nodes: CommonValues) -> str:
     """Return how many of the common values differ, and how many cannot be compared.
 
-    >>> print(_headline([], 14))
+    It calls them tensors where some values have several.
+
+    >>> print(_headline([], 14, CommonValues(14, 0, 0, 0)))
     values: none of 14 common values differs
     """
     if not common:
@@ -76,7 +82,11 @@ def _headline(rows: Sequence[ValueChange], common: int) -> str:
     differing = len(rows) - unread
     number = f"{differing:,}" if differing else "none"
     verb = "differ" if differing > 1 else "differs"
-    sentence = f"values: {number} of {count(common, 'common value')} {verb}"
+    are_values = common == of_nodes.all
+    what = "common value" if are_values else "common tensor"
+    sentence = f"values: {number} of {count(common, what)} {verb}"
+    ways = ((of_nodes.shape, "shape"), (of_nodes.dtype, "dtype")) if are_values else ()
+    sentence += "".join(f", {number:,} in {way}" for number, way in ways if number)
     sentence += f", {unread:,} cannot be read" if unread else ""
     return sentence + ("; the largest relative changes:" if differing else ":" * bool(unread))
 
