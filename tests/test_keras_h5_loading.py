@@ -13,9 +13,16 @@ import ckpt_viz as cv
 from ckpt_viz.answers.dry_runs import keras_files_to_load
 from ckpt_viz.live.keras.keras_walk import layers_of
 from ckpt_viz.matching.engines.keras_h5_loading import NEEDS_BY_NAME, h5_loading
+from ckpt_viz.matching.restore_table.rows import Destination, Why
 from tests.support import keras_models, keras_pairs
 from tests.support.keras_files import saved_layers
-from tests.support.keras_loading import assert_checked, compare, keras_loading, tag_file
+from tests.support.keras_loading import (
+    assert_as_the_call_that_skips,
+    assert_checked,
+    compare,
+    keras_loading,
+    tag_file,
+)
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 # Keras writes their values in a form that `.h5` does not have, or no such file at all.
@@ -39,6 +46,7 @@ def test_keras_does_what_the_dry_run_says(library: str, name: str, tmp_path: Pat
         dry = h5_loading(side, saved_layers(path), **options)
         assert_checked(live, path, dry, options)
         compare(dry, keras_loading(live, walk.variables, path, tags, **options), warns=False)
+        assert_as_the_call_that_skips(live, walk.variables, path, tags, dry, options)
 
 
 def _save_as_h5(library: str, model: Any, path: Path) -> None:
@@ -175,6 +183,46 @@ def _two(keras: Any, units: int, **options: Any) -> Any:
     layers = keras.layers
     head = layers.Dense(units, name="head", **options)
     return keras.Sequential([keras.Input((3,)), layers.Dense(4, name="body"), head])
+
+
+def _with_optimizer(keras: Any, units: int, layers: int = 1) -> Any:
+    every = [keras.layers.Dense(3, name=f"body{number}") for number in range(layers)]
+    head = keras.layers.Dense(units, name="head")
+    model = keras.Sequential([keras.Input((3,)), *every, head])
+    model.compile("adam", "mse")
+    model.optimizer.build(model.trainable_variables)
+    return model
+
+
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
+@pytest.mark.parametrize(
+    ("units", "layers", "why"), [(5, 1, Why.SHAPE), (3, 1, None), (3, 2, Why.AFTER_ERROR)]
+)
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_no_cell_tells_of_a_value_what_the_call_does_not_do(
+    library: str, units: int, layers: int, why: Why | None, tmp_path: Path
+) -> None:
+    """It reads no optimizer, whatever its weights do, and no value of another number of layers."""
+    keras, path = keras_models.library(library), str(tmp_path / "x.h5")
+    _with_optimizer(keras, 3).save(path)
+    check = cv.check(_with_optimizer(keras, units, layers), path)
+    table = check.table
+    assert table.saved is not None
+    names = table.live.names
+    places = {names.place_or_state(row.live): row for row in table.rows if row.live is not None}
+    of_optimizer = [
+        row
+        for name, row in places.items()
+        if ("state" in name or "optimizer" in name) and row.saved is not None
+    ]
+    assert len(of_optimizer) > 8
+    assert {row.plain.reason and row.plain.reason.why for row in of_optimizer} == {Why.NOT_REACHED}
+    assert {row.plain.meant.place for row in of_optimizer} == {Destination.STAYS}
+    head = places["head.kernel"].plain
+    assert (head.reason and head.reason.why) == why
+    assert (head.meant.place is Destination.HERE) == (why is None)
+    if why is Why.AFTER_ERROR:
+        assert head.would is None and "after the error" in str(check)
 
 
 def test_a_layer_removed_from_a_nested_model_is_named(tmp_path: Path) -> None:

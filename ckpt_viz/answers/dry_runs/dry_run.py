@@ -275,7 +275,8 @@ class DryRun:
 def nodes_by_name(saved: Graph) -> Mapping[str, int]:
     """Return the saved nodes by the full names and the keys of their values."""
     named = [(n, a) for n, node in enumerate(saved.nodes) for a in node.attributes]
-    return {a.full_name: n for n, a in named} | {a.checkpoint_key: n for n, a in named}
+    by_full_name = {a.full_name: n for n, a in named if a.full_name}  # many have none
+    return by_full_name | {a.checkpoint_key: n for n, a in named}
 
 
 def prefix_of(saved: Graph) -> str:

@@ -52,6 +52,7 @@ _CAUSES = {
     Stays.UNREADABLE: Cause.UNREADABLE,
 }
 _NOT_LOADED = "keeps its value"
+_LATE = (Stays.ERROR_BEFORE, Stays.NOT_LOADED)  # of a call that has raised
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,24 @@ class KerasOutcome(Outcome):
 
     @property
     def unreached(self) -> frozenset[int]:
-        """The variables that Keras would look at after the error."""
-        late = (Stays.ERROR_BEFORE, Stays.NOT_LOADED) if self.loading.raises else ()
-        return self._that_stay(*late)
+        """The variables at which Keras may look after the error; it never looks at others."""
+        every = self.loading.to_the_end
+        never = {number for number, each in enumerate(every) if each.stays is Stays.NOT_LOADED}
+        never_set = {self.target.variables[n] for n in never if n in self.target.variables}
+        return self._that_stay(*_LATE) - never_set if self.loading.raises else frozenset()
+
+    @cached_property
+    def late(self) -> Sequence[Step]:
+        """What the call would do with those if it passed over its errors."""
+        assert self.saved is not None
+        number_of = {obj: number for number, obj in self.target.variables.items()}
+        late = [(number_of[obj], self.loading.to_the_end) for obj in sorted(self.unreached)]
+        known = ((number, every[number]) for number, every in late if every)
+        return [
+            _step_of(self.saved, self.target, self.loading.offers, self.nodes, number, loaded)
+            for number, loaded in known
+            if loaded.stays not in (Stays.ERROR_BEFORE, Stays.UNKNOWN)
+        ]
 
     def _that_stay(self, *reasons: Stays) -> frozenset[int]:
         loaded = enumerate(self.loading.loaded)
@@ -296,27 +312,40 @@ def _trace(
     bound = dict(_groups_of_one_path(saved, target.graph))
     parents = saved.tree.parents, target.graph.tree.parents
     steps: list[Step] = []
-    keys = *loading.twice.items(), *((o.key, number) for number, o in enumerate(loading.loaded))
-    for key, number in keys:
-        if number not in target.variables:
+    twice = ((number, Loaded(key)) for key, number in loading.twice.items())
+    for number, loaded in (*twice, *enumerate(loading.loaded)):
+        if number not in target.variables or loaded.stays is Stays.UNKNOWN:
             continue
-        if key is not None:
-            node, obj = nodes[key], target.place_of(number, key)
-            bound[node] = obj
-            bound.setdefault(parents[0][node], parents[1][obj])
-            steps.append(Step(Action.RESTORE, node, obj, name=key, names=(key,)))
-        elif loading.loaded[number].stays is not Stays.UNKNOWN:
-            failure = _failure(saved, target, number, loading.loaded[number])
-            obj = target.variables[number]
-            is_refused = failure.cause in (Cause.SHAPE, Cause.DTYPE)
-            offered = loading.offers.of_variables.get(number, "") if is_refused else ""
-            steps.append(Step(Action.FAIL, nodes.get(offered), obj, failure=failure))
+        step = _step_of(saved, target, loading.offers, nodes, number, loaded)
+        steps.append(step)
+        if step.action is Action.RESTORE and step.node is not None and step.obj is not None:
+            bound[step.node] = step.obj
+            bound.setdefault(parents[0][step.node], parents[1][step.obj])
     known = {*target.variables.values(), *target.graph.second_places}
     for obj, holder in enumerate(target.graph.nodes):  # what the call does not look at
         if holder.attributes and obj not in known:
             failure = Failure(Cause.KEY_MISSING, _NOT_LOADED, "", in_session=True)
             steps.append(Step(Action.FAIL, None, obj, failure=failure))
     return Trace(steps, bound, {})
+
+
+def _step_of(
+    saved: Graph,
+    target: KerasTarget,
+    offers: Offers,
+    nodes: Mapping[str, int],
+    number: int,
+    loaded: Loaded,
+) -> Step:
+    """Return what the call does with a variable, as a step."""
+    key = loaded.key
+    if key is not None:
+        obj = target.place_of(number, key)
+        return Step(Action.RESTORE, nodes[key], obj, name=key, names=(key,))
+    failure = _failure(saved, target, number, loaded)
+    is_refused = failure.cause in (Cause.SHAPE, Cause.DTYPE)
+    offered = offers.of_variables.get(number, "") if is_refused else ""
+    return Step(Action.FAIL, nodes.get(offered), target.variables[number], failure=failure)
 
 
 def _by_numbers(graph: Graph, taken: Set[int]) -> Mapping[object, list[list[int]]]:

@@ -15,7 +15,7 @@ from ckpt_viz.live.sessions.saver import GraphOfSaver, ListInCode, SaversVariabl
 from ckpt_viz.matching.correspondence.pairs import Pair
 from ckpt_viz.matching.engines.load_outcome import WeightsLoading
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
-from ckpt_viz.matching.engines.trace import Trace
+from ckpt_viz.matching.engines.trace import Step, Trace
 
 
 @dataclass(frozen=True)
@@ -111,6 +111,11 @@ class Outcome:
     def unreached(self) -> frozenset[int]:
         """The live objects that a call which raises does not reach, beside those of its steps."""
         return frozenset()
+
+    @property
+    def late(self) -> Sequence[Step]:
+        """What a call which raises would do with these if it went on, as far as that is known."""
+        return ()
 
     @property
     def effect(self) -> str:

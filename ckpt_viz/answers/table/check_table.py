@@ -19,7 +19,7 @@ from ckpt_viz.graphs.render.text import BUILD_AND_SAVE, emptiness
 from ckpt_viz.ground.text import count, listed, readable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import CHANGES, Kind
-from ckpt_viz.matching.engines.trace import Action
+from ckpt_viz.matching.engines.trace import Action, Step
 from ckpt_viz.matching.restore_table.filling import AssignedValue, CheckedCall, table_of
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
@@ -53,8 +53,11 @@ def _call(run: DryRun, saved: Graph | None, findings: Iterable[Finding]) -> Chec
     waiting = frozenset() if saved is None else frozenset(waiting_in(saved, every))
     outcome = run.outcome
     reshaped = frozenset(taken.obj for taken in other_shapes(outcome))
-    steps = [*_assigned(run, saved)]
-    return CheckedCall(steps, waiting, outcome.unknown, outcome.unreached, reshaped)
+    assigned, late = (
+        [*_assigned(steps, saved)]
+        for steps in (() if run.trace is None else run.trace.steps, outcome.late)
+    )
+    return CheckedCall(assigned, waiting, outcome.unknown, outcome.unreached, late, reshaped)
 
 
 def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
@@ -66,10 +69,10 @@ def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
     return FixedValues(others=(*mapping.pairs, *mapping.misfits), misfits=misfits, is_there=False)
 
 
-def _assigned(run: DryRun, saved: Graph | None) -> Iterator[AssignedValue]:
-    """Yield what the call assigns; a restore by names has names in place of saved nodes."""
+def _assigned(steps: Iterable[Step], saved: Graph | None) -> Iterator[AssignedValue]:
+    """Yield what steps assign; a restore by names has names in place of saved nodes."""
     nodes: Mapping[str, int] = {} if saved is None else nodes_by_name(saved)
-    for step in () if run.trace is None else run.trace.steps:
+    for step in steps:
         if step.action in (Action.RESTORE, Action.FAIL):
             node = nodes.get(step.name) if step.node is None else step.node
             yield AssignedValue(node, step.obj, step.failure)

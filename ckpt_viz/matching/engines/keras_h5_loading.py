@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
@@ -57,6 +58,7 @@ def h5_loading(
     except _DeferringError as deferring:
         return _unknown(live, deferring.number)
     otherwise = Stays.ERROR_BEFORE if stopped else Stays.NOT_LOADED
+    late = _H5Run(live, saved, by_name, skip_mismatch, goes_on=True)
     used = {*run.values.values(), *run.converted_keys}
     return WeightsLoading(
         stopped.failure.raises if stopped else "",
@@ -67,6 +69,7 @@ def h5_loading(
         unknown=tuple(run.unknown),
         offers=run.offers(),
         absent=stopped.absent if stopped else "",
+        to_the_end=late.to_the_end() if stopped else (),
     )
 
 
@@ -103,10 +106,13 @@ class _Match(NamedTuple):
 
 @dataclass
 class _H5Run:
+    """One dry run. With `goes_on`, the error of a layer does not end it."""
+
     live: LiveLayers
     saved: SavedLayers
     is_by_name: bool
     skip_mismatch: bool
+    goes_on: bool = False
     values: dict[int, str] = field(default_factory=dict)
     casts: dict[int, tuple[str, str]] = field(default_factory=dict)
     stays: dict[int, Stays] = field(default_factory=dict)
@@ -127,8 +133,28 @@ class _H5Run:
             live = self.live.variables[variable]
             if live.shape not in (None, value.shape):
                 self._stay([variable], Stays.SHAPE)
-                raise _StoppedError(number, misshapen(live, value.shape))
-            self._assign(number, variable, value)
+                with self._passing():
+                    raise _StoppedError(number, misshapen(live, value.shape))
+            else:
+                self._assign(number, variable, value)
+
+    def to_the_end(self) -> tuple[Loaded, ...]:
+        """Run, and return what becomes of each variable, until an error that is of no layer."""
+        otherwise = Stays.NOT_LOADED
+        try:
+            self.load()
+        except (_StoppedError, _DeferringError):
+            otherwise = Stays.ERROR_BEFORE
+        return tuple(self.loaded(number, otherwise) for number in range(len(self.live.variables)))
+
+    @contextmanager
+    def _passing(self) -> Iterator[None]:
+        """Pass over the error of a layer, if the run goes on."""
+        try:
+            yield
+        except _StoppedError:
+            if not self.goes_on:
+                raise
 
     def _by_order(self) -> None:
         for number, layer in enumerate(self.live.layers):
@@ -150,16 +176,18 @@ class _H5Run:
             raise _StoppedError(None, LoadFailure("ValueError", text))
         for number, place, name, weights in self.matches:
             layer = self.live.layers[number]
-            self._find_all(name)
-            values = self._converted(number, layer, _values(weights))
-            if len(values) != len(layer.weights):
-                self._miscounted(
-                    number,
-                    layer.weights,
-                    f"Weight count mismatch for layer #{place} (named {layer.name} in the current "
-                    f"model, {name} in the save file). {_counts(layer.weights, values)}",
-                )
-            self._take(number, layer.weights, values, f"layer #{place} (named {layer.name})")
+            with self._passing():
+                self._find_all(name)
+                values = self._converted(number, layer, _values(weights))
+                if len(values) != len(layer.weights):
+                    self._miscounted(
+                        number,
+                        layer.weights,
+                        f"Weight count mismatch for layer #{place} (named {layer.name} in the "
+                        f"current model, {name} in the save file). "
+                        f"{_counts(layer.weights, values)}",
+                    )
+                self._take(number, layer.weights, values, f"layer #{place} (named {layer.name})")
 
     def _by_name(self) -> None:
         saved_names = {name for name, _ in self.saved.layers}
@@ -173,13 +201,14 @@ class _H5Run:
             if layer.name == name
         ]
         for place, (name, weights) in enumerate(self.saved.layers):
-            self._find_all(name)
-            values: Sequence[ValueToLoad] = _values(weights)
-            for number, layer in enumerate(self.live.layers):
-                if layer.name == name:
-                    self._refuse(number, layer)
-                    values = self._converted(number, layer, values)
-                    self._load_layer(place, number, layer, values)
+            with self._passing():
+                self._find_all(name)
+                values: Sequence[ValueToLoad] = _values(weights)
+                for number, layer in enumerate(self.live.layers):
+                    if layer.name == name:
+                        self._refuse(number, layer)
+                        values = self._converted(number, layer, values)
+                        self._load_layer(place, number, layer, values)
 
     def _load_layer(
         self, place: int, number: int, layer: LiveLayer, values: Sequence[ValueToLoad]
@@ -196,7 +225,12 @@ class _H5Run:
         number, own, weights = len(self.live.layers), self.live.top_level, self.saved.top_level
         if weights is None:
             return
-        values = _values(weights)
+        with self._passing():
+            self._load_top_level(number, own, _values(weights))
+
+    def _load_top_level(
+        self, number: int, own: Sequence[int], values: Sequence[ValueToLoad]
+    ) -> None:
         if len(values) == len(own):
             self._take(number, own, values, "")
             return
@@ -243,7 +277,8 @@ class _H5Run:
     def _fail(self, number: int, text: str, *, may_skip: bool = True) -> None:
         """Note why Keras skips values, or end the call."""
         failure = LoadFailure("ValueError", text)
-        if not (self.skip_mismatch and may_skip):
+        is_passed = self.goes_on or self.skip_mismatch
+        if not (is_passed and may_skip):
             raise _StoppedError(number, failure)
         self.failures.setdefault(number, failure)
 

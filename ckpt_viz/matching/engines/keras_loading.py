@@ -50,13 +50,24 @@ def weights_loading(
     """Return what `model.load_weights(path, skip_mismatch=skip_mismatch)` would do."""
     if live.rules.checks_built and not live.saveables[0].is_built:
         return _refused(live, saved)
-    result = _LoadRun(live, saved, skip_mismatch).result()
-    if result.raises and not live.rules.collects_errors:  # the first error hides what follows
-        result = replace(result, offers=_LoadRun(live, saved, skip_mismatch=True).result().offers)
+    result = _result(live, saved, skip_mismatch)
     if not result.unknown:
         return result
-    other = _LoadRun(live, saved, skip_mismatch, own_code_fails=True)
-    return _what_both_say(result, other.result())
+    return _what_both_say(result, _result(live, saved, skip_mismatch, own_code_fails=True))
+
+
+def _result(
+    live: LiveWeights, saved: SavedWeights, skip_mismatch: bool, *, own_code_fails: bool = False
+) -> WeightsLoading:
+    run = _LoadRun(live, saved, skip_mismatch, own_code_fails)
+    result = run.result()
+    if not result.raises:
+        return result
+    if live.rules.collects_errors:
+        return replace(result, to_the_end=run.to_the_end())
+    # The first error hides what follows: Keras goes on after it with `skip_mismatch` alone.
+    run = _LoadRun(live, saved, skip_mismatch=True, own_code_fails=own_code_fails)
+    return replace(result, offers=run.result().offers, to_the_end=run.to_the_end())
 
 
 def _refused(live: LiveWeights, saved: SavedWeights) -> WeightsLoading:
@@ -73,12 +84,14 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
     """Return what is certain: what holds whether the program's own code loads or fails."""
     unknown = Loaded(stays=Stays.UNKNOWN)
     both = zip(loads.loaded, fails.loaded, strict=True)
+    late = zip(loads.to_the_end, fails.to_the_end, strict=False)  # only one of them may raise
     return replace(
         loads,
         raises=loads.raises if loads.raises == fails.raises else None,
         text=_shared_beginning(loads.text, fails.text),
         failures={i: why for i, why in loads.failures.items() if i in fails.failures},
         loaded=tuple(a if a == b else unknown for a, b in both),
+        to_the_end=tuple(a if a == b else unknown for a, b in late),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
         skipped_lists=tuple(path for path in loads.skipped_lists if path in fails.skipped_lists),
@@ -109,7 +122,8 @@ class _LoadRun:
 
     `values` has the key of the value of each variable, and `stays` the first reason why it keeps
     its own. `ways` has the path at which Keras finds each object, the object that leads there, and
-    what the path calls the object if it is an item of a list.
+    what the path calls the object if it is an item of a list. `has_ended` says that an error has
+    ended the walk before the last object.
     """
 
     live: LiveWeights
@@ -128,6 +142,7 @@ class _LoadRun:
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
     twice: dict[str, int] = field(default_factory=dict)
+    has_ended: bool = False
 
     def result(self) -> WeightsLoading:
         failures: dict[int, LoadFailure] = {}
@@ -136,6 +151,7 @@ class _LoadRun:
             self.load(0, ObjectPath(""), failures)
         except _EndedError as ended:
             raises, text = ended.failure.raises, ended.failure.text
+            self.has_ended = True
         else:
             if failures and self.live.rules.collects_errors:
                 raises = "" if self.skip_mismatch else "ValueError"
@@ -146,13 +162,21 @@ class _LoadRun:
             raises,
             text,
             failures,
-            tuple(self._loaded(number) for number in range(len(self.live.variables))),
+            tuple(map(self._loaded, range(len(self.live.variables)))),
             tuple(self._unused()),
             tuple(self.skipped),
             tuple(self.skipped_lists),
             tuple(self.unknown),
             Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
             self.twice,
+        )
+
+    def to_the_end(self) -> tuple[Loaded, ...]:
+        """Return what the walk has done, but only until an error that nothing passes over."""
+        before = Loaded(stays=Stays.ERROR_BEFORE)
+        return tuple(
+            before if self.has_ended and each.stays is Stays.NOT_LOADED else each
+            for each in map(self._loaded, range(len(self.live.variables)))
         )
 
     # --- the walk

@@ -82,11 +82,12 @@ class WeightsLoading:
 
     `raises` is the class of the error, "" if there is none, and None if only the program's own code
     tells. `failures` are the objects in the text of the error or warning, in its order. `loaded`
-    has each live variable, by number. `unused` are the saved keys whose values no variable has
-    afterwards, but for those in `twice`: the variables that the optimizer inside another one sets
-    again, by the first key. `unknown` are the objects whose own code loads them. `skipped_lists`
-    are the paths of lists without a group in the file. `absent` is what a damaged `.h5` lists and
-    does not have, if this ends the call.
+    has each live variable, by number. `to_the_end` has the same for a call that raises, if it went
+    on after each error; empty if nothing tells that. `unused` are the saved keys whose values no
+    variable has afterwards, but for those in `twice`: the variables that the optimizer inside
+    another one sets again, by the first key. `unknown` are the objects whose own code loads them.
+    `skipped_lists` are the paths of lists without a group in the file. `absent` is what a damaged
+    `.h5` lists and does not have, if this ends the call.
     """
 
     raises: str | None
@@ -100,3 +101,4 @@ class WeightsLoading:
     offers: Offers = Offers()
     twice: Mapping[str, int] = field(default_factory=dict)
     absent: str = ""
+    to_the_end: tuple[Loaded, ...] = ()

@@ -49,14 +49,16 @@ class CheckedCall:
     """What the checked call does: its assignments in order, and what waits.
 
     `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
-    at only after the error that it raises. `reshaped` are those that take a value of another shape,
-    without an error: a variable of a TensorFlow 1 graph then has a wrong shape.
+    at only after the error that it raises. `late` is what it would do with these if it went on, as
+    far as that is known. `reshaped` are those that take a value of another shape, without an error:
+    a variable of a TensorFlow 1 graph then has a wrong shape.
     """
 
     assigned: Sequence[AssignedValue]
     waiting: Set[int] = frozenset()
     unknown: Set[int] = frozenset()
     unreached: Set[int] = frozenset()
+    late: Sequence[AssignedValue] = ()
     reshaped: Set[int] = frozenset()
 
     @cached_property
@@ -84,8 +86,15 @@ class CheckedCall:
     @cached_property
     def late_object_of(self) -> Mapping[int, int]:
         """The object that would get each saved value, if the call had not raised before."""
-        late = [a for a in self.assigned[self._until_error :] if a.failure is None]
+        every = *self.assigned[self._until_error :], *self.late
+        late = [a for a in every if a.failure is None]
         return {a.node: a.obj for a in reversed(late) if a.node is not None and a.obj is not None}
+
+    @cached_property
+    def late_failures(self) -> Mapping[int, Failure]:
+        """Why objects would get no value, if the call went on after its error."""
+        late = ((a.obj, a.failure) for a in self.late)
+        return {o: failure for o, failure in late if o is not None and failure is not None}
 
     @cached_property
     def failures(self) -> Mapping[tuple[str, int], Failure]:
@@ -171,8 +180,12 @@ class _Filling:
         late = self.call.late_object_of.get(node)
         if late is not None:
             return self._in(late, obj)
-        is_left = obj in self.call.unreached and node not in self.fix.misfits
-        return ValueCell(Destination.HERE) if is_left else None
+        failure = None if obj is None else self.call.late_failures.get(obj)
+        if failure is None:
+            return None
+        is_missing = failure.cause is Cause.KEY_MISSING
+        why = WhyNot(Why.NOT_REACHED) if is_missing else _reason_of(failure)
+        return ValueCell(Destination.STAYS, why)
 
     def _why_not(self, node: int, obj: int | None) -> WhyNot:
         failure = self.call.failures.get(("saved", node))
