@@ -15,7 +15,7 @@ from tests.programs.keras_making import make
 from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, draw_edited
 from tests.programs.law import Law
 from tests.support.amounts import amount
-from tests.support.head_sentence import faults_in, sentence_of
+from tests.support.head_sentence import faults_in, passed_over, sentence_of
 from tests.support.programs import ckpt, keras_3, module, save_any, saved, tensors, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -357,6 +357,40 @@ def test_a_layer_before_another_head_is_told_from_it(
         assert "✗ other shape" in refused
     else:
         assert sentence_of(check) == "You replaced the head with mid and out."
+
+
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
+@pytest.mark.parametrize("form", ["", ".weights.h5", ".keras", ".h5"])
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("cell", ["LSTM", "GRU"])
+def test_a_bidirectional_layer_is_its_forward_layer_and_a_removed_one(
+    cell: str, library: str, form: str, tmp_path: Path
+) -> None:
+    """Keras wraps the layer as `forward_layer`, and lists the two in another order in a file."""
+    keras = pytest.importorskip(library)
+    layers = keras.layers
+
+    def model(*, is_wrapped: bool) -> Any:
+        rnn = getattr(layers, cell)(6, name="rnn")
+        x = keras.Input((7, 5))
+        y = (layers.Bidirectional(rnn, name="bi") if is_wrapped else rnn)(x)
+        return keras.Model(x, layers.Dense(3, name="out")(y))
+
+    old, new = model(is_wrapped=True), model(is_wrapped=False)
+    path = str(tmp_path / f"saved{form}")
+    if form:
+        (old.save_weights if form == ".weights.h5" else old.save)(path)
+    else:
+        path = save_any(tmp_path, ckpt(model=old))
+    check = cv.check(new if form else ckpt(model=new), path)
+    sentence = sentence_of(check)
+    name = "backward_rnn" if form == ".h5" else "backward_layer"
+    assert f"removed {name}" in sentence and "out.kernel is smaller: 12 → 6" in sentence
+    assert [*passed_over(check)] == []
+    check.fix(guesses=True).apply()
+    forward = old.get_layer("bi").forward_layer.get_weights()
+    both = zip(new.get_layer("rnn").get_weights(), forward, strict=True)
+    assert all((now == was).all() for now, was in both)
 
 
 def test_a_program_that_is_a_file_has_no_you(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ from ckpt_viz.answers.table.sentence import sentence_of_check
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.graphs.layers.layers import blocks_in
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.matching.changes.deeds import Act
 from ckpt_viz.matching.changes.sentence import MOST_CLAUSES, MOST_WORDS
+from ckpt_viz.matching.restore_table.rows import Why, WhyNot
 
 _VERBS = re.compile(
     r"\b(removed|added|replaced|renamed|moved|put|took|wrapped|unwrapped|inlined|swapped|reordered"
@@ -58,6 +60,24 @@ def faults_in(check: RestoreCheck) -> Iterator[str]:
             is_alone = change.deed.act in (Act.REMOVED, Act.ADDED) and parts
             if is_alone and _is_empty_in(other, graph.name(parts[0])):
                 yield f"{graph.name(parts[0])} is on both sides: {sentence}"
+    yield from (f"no change has {name}: {sentence}" for name in passed_over(check))
+
+
+def passed_over(check: RestoreCheck) -> Iterator[str]:
+    """Yield the saved values of the model that get no place, and that no change has."""
+    saved = check.table.saved
+    assert saved is not None
+    deeds = (change.deed for change in check.fix().changes)
+    nodes = {node for deed in deeds if deed is not None for node in deed.nodes}
+    changed = {n for node in nodes for n in saved.tree.below(node)}
+    hanging = {*saved.hanging.variables}
+    for row in check.table.rows:
+        cell, node = row.fixed, row.saved
+        if node is None or cell is None or cell.reason != WhyNot(Why.ABSENT):
+            continue
+        is_of_model = optimizer_of(saved, node) is None and node != saved.save_counter
+        if row.live is None and is_of_model and node not in {*changed, *hanging}:
+            yield saved.name(node)
 
 
 def _is_empty_in(graph: Graph, name: str) -> bool:

@@ -219,7 +219,7 @@ class _Draft:
         """Put layers in the order in which they are called: of a model, or of Keras' own layer."""
         for row, node in enumerate(self.nodes):
             below = self.children[row]
-            if node.type_name and len(below) > 1:
+            if len(below) > 1:
                 names = [self.names[child] for child in below]
                 self.children[row] = [below[i] for i in order_of_parts(names, node.type_name)]
         consumers = consumers_of(calls)

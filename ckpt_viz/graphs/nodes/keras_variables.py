@@ -64,6 +64,8 @@ _OF_ATTENTION = {
     "gate_dense": "gate",
     "output_dense": "attention_output",
 }
+# The parts of a Bidirectional: it first makes and calls the layer that it wraps.
+_DIRECTIONS = ("forward_layer", "backward_layer")
 _ATTENTIONS = frozenset(
     {"multi_head_attention", "group_query_attention", "grouped_query_attention"}
 )
@@ -166,14 +168,24 @@ def part_name(label: str, class_of_owner: str) -> str | None:
     return _CELL if is_cell else None
 
 
-def order_of_parts(names: Sequence[str], class_of_owner: str) -> Sequence[int]:
-    """Return in which order to show the parts of these names: that of the calls, if known.
+def order_of_parts(names: Sequence[str], class_of_owner: str | None) -> Sequence[int]:
+    """Return the order of the parts of these names: that of the calls, if known.
+
+    The two directions of a Bidirectional have names of their own, whatever a file tells of its
+    class.
 
     >>> order_of_parts(["key", "attention_output", "query"], "MultiHeadAttention")
     [2, 0, 1]
+    >>> order_of_parts(["backward_layer", "forward_layer"], None)
+    [1, 0]
     """
+    if {*_DIRECTIONS} <= {*names}:
+        known = {name: place for place, name in enumerate(_DIRECTIONS)}
+        return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
     known = {name: place for place, name in enumerate(_OF_ATTENTION.values())}
-    if known.keys().isdisjoint(names) or path_component(class_of_owner) not in _ATTENTIONS:
+    if class_of_owner is None or known.keys().isdisjoint(names):
+        return range(len(names))
+    if path_component(class_of_owner) not in _ATTENTIONS:
         return range(len(names))
     return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
 

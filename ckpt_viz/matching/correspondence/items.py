@@ -14,6 +14,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
+from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
@@ -107,6 +108,11 @@ def items_of(graph: GraphInTree) -> Items:
     for node, parent in parents.items():
         if size[node]:
             children[parent].append(node)
+    labels = graph.tree.labels
+    for node, below in children.items():
+        if len(below) > 1:  # a file of Keras has its groups in alphabetical order
+            order = order_of_parts([labels[child] for child in below], graph.nodes[node].type_name)
+            children[node] = [below[i] for i in order]
     return _collapsed(children, value, size, in_optimizers, lists)
 
 

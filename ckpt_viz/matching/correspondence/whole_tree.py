@@ -304,6 +304,7 @@ class WholeTree:
                 return
             for left, right in ((xs, other), (inner, ys), (inner, other)):
                 self.siblings.match(left, right, limit)
+            self._settle()  # what is inside of these pairs belongs to no other part
             xs, ys = inner, other
 
     @staticmethod

@@ -181,7 +181,7 @@ class _Filling:
         if late is not None:
             return self._in(late, obj)
         failure = None if obj is None else self.call.late_failures.get(obj)
-        if failure is None:
+        if failure is None or ("saved", node) in self.call.failures:  # refused elsewhere
             return None
         is_missing = failure.cause is Cause.KEY_MISSING
         why = WhyNot(Why.NOT_REACHED) if is_missing else _reason_of(failure)
