@@ -7,6 +7,7 @@ saved ones reach the model, `existing` that all of the model get a saved one.
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -38,6 +39,7 @@ from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
 from ckpt_viz.matching.engines.keras_h5_loading import h5_loading
 from ckpt_viz.matching.engines.keras_loading import weights_loading
+from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
 from ckpt_viz.matching.engines.load_outcome import Loaded, Offers, Stays, WeightsLoading
 from ckpt_viz.matching.engines.trace import Action, Cause, Failure, Step, Trace
 
@@ -51,6 +53,7 @@ _CAUSES = {
     Stays.DTYPE: Cause.DTYPE,
     Stays.UNREADABLE: Cause.UNREADABLE,
 }
+_NUMBERED = re.compile(r"_\d+$")
 _NOT_LOADED = "keeps its value"
 _LATE = (Stays.ERROR_BEFORE, Stays.NOT_LOADED)  # of a call that has raised
 
@@ -192,17 +195,55 @@ class KerasOutcome(Outcome):
         was, now = self.saved.nodes[node].slot, self.target.graph.nodes[obj].slot
         if obj in self._doubtful or (now is not None and now.variable in self._doubtful):
             return False
+        if now is not None and now.optimizer in self._misnumbered:
+            return was is not None and self._offered.get(now.variable) == was.variable
         if was is None or now is None:
             return was is None
-        if self._offered.get(now.variable, was.variable) != was.variable:
-            return False  # the state of another variable: its number in the optimizer is no place
         return is_unnamed(was.name) or was.name == now.name
+
+    @cached_property
+    def _misnumbered(self) -> Set[int | None]:
+        """The optimizers whose numbers lead a state to another variable than attributes do."""
+        assert self.saved is not None
+        saved, live = self.saved.nodes, self.target.graph.nodes
+        states = ((saved[node].slot, live[obj].slot) for obj, node in self._offered.items())
+        return {
+            now.optimizer
+            for was, now in states
+            if was is not None
+            and now is not None
+            and (own := self._offered.get(now.variable)) is not None
+            and own != was.variable
+            and _are_told_by_paths(self.saved, own, self.target.graph, now.variable)
+        }
 
     @property
     def effect(self) -> str:
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
         return f"sets {loaded} of {count(len(self.loading.loaded), 'variable')}"
+
+
+def _are_told_by_paths(saved: Graph, node: int, live: Graph, obj: int) -> bool:
+    """Return whether two values of one path are one value: no number of a class tells it alone.
+
+    Keras gives these numbers by the order of layers. One layer of a class has none, if the lists
+    have layers of the same classes.
+    """
+    trees = saved.tree, live.tree
+    for parts in zip((node, *trees[0].above(node)), (obj, *trees[1].above(obj)), strict=False):
+        parents = [tree.parents[part] for tree, part in zip(trees, parts, strict=True)]
+        if min(parents) < ROOT or trees[0].labels[parents[0]] not in LISTS_OF_LAYERS:
+            continue
+        names, others = (
+            [tree.labels[child] for child in tree.children[parent]]
+            for tree, parent in zip(trees, parents, strict=True)
+        )
+        classes = [_NUMBERED.sub("", name) for name in names]
+        is_lone = classes.count(_NUMBERED.sub("", trees[0].labels[parts[0]])) == 1
+        if not is_lone or {*names} != {*others}:
+            return False
+    return True
 
 
 def is_load_of_weights(live: object, saved: object) -> bool:
