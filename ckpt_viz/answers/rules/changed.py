@@ -9,6 +9,7 @@ from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, PartialFix, Remedy
 from ckpt_viz.ground.text import count
+from ckpt_viz.live.objects import facts
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.engines.trace import Action
@@ -94,7 +95,9 @@ def _finding(case: Case, change: Change) -> Finding:
 def _remedy(case: Case, change: Change) -> Remedy:
     """Return what to do about a change."""
     if change.kind is Kind.OPTIMIZER_CHANGED:
-        request = "Use the optimizer that was saved"
+        held = [case.live_side.object(obj) for obj in change.objects[:1]]
+        is_unbuilt = any(facts.is_optimizer(obj) and facts.is_unbuilt(obj) for obj in held)
+        request = "Build the optimizer" if is_unbuilt else "Use the optimizer that was saved"
         return _rest(case, instead=request) or Advice(f"{request}.")
     if change.kind in _OF_SHAPES:
         number = sum(case.saved.nodes[node].slot is None for node in change.nodes)
