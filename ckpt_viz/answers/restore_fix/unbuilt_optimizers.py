@@ -78,6 +78,8 @@ class UnbuiltOptimizers:
     @cached_property
     def aside(self) -> frozenset[int]:
         """The saved optimizers whose states would get into wrong places when theirs is built."""
+        if not self.states:
+            return frozenset()
         owners = {owner for node, owner in states_of(self.mapping.saved) if node in self.states}
         pairs = ((node, pair.obj) for node, pair in self.mapping.parts.items() if node in owners)
         unbuilt = {*self.live}
@@ -168,10 +170,13 @@ def _are_same(some: Sequence[Any], others: Sequence[Any]) -> bool:
 
 def states_of(graph: Graph) -> Iterator[tuple[int, int | None]]:
     """Yield the values of optimizers and their slot variables, each with its optimizer."""
+    nearest: dict[int, int] = {}  # the optimizer that each part is or is in
     for node in graph.tree.preorder():
-        slot = graph.nodes[node].slot
-        above = (n for n in graph.tree.above(node) if graph.nodes[n].role is Role.OPTIMIZER)
-        owner = next(above, None)
+        slot, owner = graph.nodes[node].slot, nearest.get(graph.tree.parents[node])
+        if graph.nodes[node].role is Role.OPTIMIZER:
+            nearest[node] = node
+        elif owner is not None:
+            nearest[node] = owner
         if slot is not None:
             yield node, slot.optimizer if slot.optimizer is not None else owner
         elif owner is not None:
