@@ -86,18 +86,48 @@ def test_a_restore_of_what_has_changed_since_the_check_changes_nothing(
     assert_same_values(live, before)
 
 
-def test_a_restore_after_a_training_and_a_save_does_what_the_table_shows(tmp_path: Path) -> None:
+def test_a_restore_after_a_training_and_a_save_asks_and_then_does_what_the_table_shows(
+    tmp_path: Path,
+) -> None:
+    """It undoes the training, and the next save would replace the file of the last one."""
     path = written(tmp_path, net=module(l1=layer(2)))
     live = ckpt(net=module(dense=layer(2), head=layer(5)))
     shown = show_of(live, path)
     live.net.dense.w.assign_add(live.net.dense.w)
     live.save(str(tmp_path / "later"))  # which makes a counter
     before = values_of(live)
-    done, _ = answer(shown, {"ask": "restore"})
-    assert done == {"text": "Restored 2 of 5 values. 3 keep their own."}
-    np.testing.assert_array_equal(live.net.dense.w, cv.graph(path).read("(root).net.l1.w"))
-    answer(shown, {"ask": "undo"})
+    refused, _ = answer(shown, {"ask": "restore"})
+    assert refused == {
+        "error": "The program was restored, trained or saved since this check: save_counter 0 → 1. "
+        "Press again to put the saved values in place of its own."
+    }
     assert_same_values(live, before)
+    for _ in range(2):  # what the button itself does is no training
+        done, _ = answer(shown, {"ask": "restore"})
+        assert done == {"text": "Restored 2 of 5 values. 3 keep their own."}
+        np.testing.assert_array_equal(live.net.dense.w, cv.graph(path).read("(root).net.l1.w"))
+        answer(shown, {"ask": "undo"})
+        assert_same_values(live, before)
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_a_restore_after_steps_of_an_optimizer_asks(library: str, tmp_path: Path) -> None:
+    keras = pytest.importorskip(library)
+
+    def model(units: int) -> Any:
+        made = keras.Sequential([keras.layers.Dense(2), keras.layers.Dense(units)])
+        made.build((None, 3))
+        made.compile("adam", "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    live = model(5)
+    shown = show_of(ckpt(model=live), ckpt(model=model(4)).save(str(tmp_path / "ckpt")))
+    live.fit(np.ones((4, 3)), np.ones((4, 5)), verbose=0)
+    refused, _ = answer(shown, {"ask": "restore"})
+    assert "0 → 1" in refused["error"] and "iteration" in refused["error"]
+    done, _ = answer(shown, {"ask": "restore"})
+    assert done["text"].startswith("Restored ")
 
 
 def test_a_restore_takes_the_ticked_guesses(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.answers.restore_fix.fix import RestoreFix
@@ -11,12 +13,14 @@ from ckpt_viz.entrances.jupyter.kernel_run import (
     package_of,
     variable_of,
 )
-from ckpt_viz.entrances.jupyter.shown import VALUES_BEFORE, Shown
+from ckpt_viz.entrances.jupyter.shown import COUNTERS, VALUES_BEFORE, Shown
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.names import ROOT_NAME, without_root
 from ckpt_viz.graphs.nodes.nodes import SAVE_COUNTER
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import count, listed
+from ckpt_viz.live.objects.counters import counters_of
+from ckpt_viz.live.objects.live_source import read_live
 from ckpt_viz.live.sources.snapshot import Snapshot
 
 _MOST_LEFT = 5
@@ -28,11 +32,13 @@ def restored(shown: Shown) -> str:
     """Restore what the fix restores, all values or none; return what it did, in a sentence.
 
     A program may have been trained or saved since the check, as long as each value goes where the
-    table shows. A snapshot of all values before that stays for `undone`.
+    table shows; the first call refuses then, and the second restores. A snapshot of all values
+    before that stays for `undone`.
 
     Raises:
-        SourceError: The fix would do something else since the program or the file has changed, or
-            values cannot be copied. No value has changed.
+        SourceError: The fix would do something else since the program or the file has changed, the
+            program was trained or saved since the check, or values cannot be copied. No value has
+            changed.
         CkptVizError: As `RestoreFix.apply` raises it.
     """
     check = shown.check.again()
@@ -40,15 +46,37 @@ def restored(shown: Shown) -> str:
     difference = _difference(shown.check.fix(guesses=shown.accepted), fix)
     if difference:
         raise SourceError(f"{difference} {RUN_AGAIN}")
+    _ask_after_training(shown, counters_of(check.live))
     held = Snapshot(check.live.source)
     fix.apply()
     shown.__dict__[VALUES_BEFORE] = held
+    _note_counters(shown)
     number, values = len(fix.pairs), count(fix.table.in_program, "value")
     kept = fix.table.in_program - number
     if not kept:
         return f"Restored all {values}."
     keep = "keeps its" if kept == 1 else "keep their"
     return f"Restored {number} of {values}. {kept} {keep} own."
+
+
+def _ask_after_training(shown: Shown, now: Mapping[str, int]) -> None:
+    """Refuse to restore once if the program has counted on since its check.
+
+    A restore would undo this training, and the next save replace its file.
+    """
+    known: Mapping[str, int] = shown.__dict__.get(COUNTERS, {})
+    moved = [name for name in now if now[name] != known.get(name, 0)]
+    shown.__dict__[COUNTERS] = {**known, **now}
+    if moved:
+        steps = [f"{without_root(name)} {known.get(name, 0):,} → {now[name]:,}" for name in moved]
+        raise SourceError(
+            f"The program was restored, trained or saved since this check: {listed(steps)}. "
+            "Press again to put the saved values in place of its own."
+        )
+
+
+def _note_counters(shown: Shown) -> None:
+    shown.__dict__[COUNTERS] = counters_of(read_live(shown.check.live.source))
 
 
 def _difference(before: RestoreFix[RestoreCheck], now: RestoreFix[RestoreCheck]) -> str:
@@ -71,6 +99,7 @@ def undone(shown: Shown) -> str:
         raise SourceError("The kernel holds no values from before a restore.")
     result = held.restore()
     del shown.__dict__[VALUES_BEFORE]
+    _note_counters(shown)
     names = [without_root(left.name) for left in result.left]
     more = f" Without {listed(names, most=_MOST_LEFT)}." if names else ""
     return f"Put back the values from before the restore.{more}"

@@ -23,6 +23,7 @@ from ckpt_viz.graphs.render.exports import Content
 from ckpt_viz.graphs.render.layer_text import render_layers
 from ckpt_viz.graphs.render.static_html import comparison_html, to_static_html
 from ckpt_viz.ground.gc_pause import gc_paused
+from ckpt_viz.live.objects.counters import counters_of
 from ckpt_viz.live.sources.pictured import ObjectGraph
 from ckpt_viz.matching.story.questions import Question
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
 _MEASURES = "_measures"  # the place of what was measured, as `cached_property` keeps its values
 _ACCEPTED = "_accepted_guesses"  # the same of the saved parts whose guesses a person accepts
 VALUES_BEFORE = "_values_before_restore"  # the same of the snapshot that undoes a restore
+COUNTERS = "_counters"  # the same of the counters of the program when it was checked
 _KEPT = (
     "The program has the values of the fix. The checkpoint still has its own names: keep the code, "
     "or save a new checkpoint.",
@@ -245,7 +247,10 @@ def show_of(
     if comparison is None:
         return Shown(given, graph(source), None, None)
     overlay = comparison.overlay
-    return Shown(given, ObjectGraph.of(overlay.graph), overlay, comparison)
+    shown = Shown(given, ObjectGraph.of(overlay.graph), overlay, comparison)
+    if isinstance(comparison, RestoreCheck) and comparison.live.source is not None:
+        shown.__dict__[COUNTERS] = counters_of(comparison.live)
+    return shown
 
 
 def _comparison(source: object, against: object) -> RestoreCheck | GraphDiff | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
-from ckpt_viz.errors import UnsupportedError
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.live.objects.counters import number_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 from ckpt_viz.matching.story.manager import ManagedCheckpoint, ManagerState
@@ -49,7 +48,7 @@ def counting_of(graph: Graph) -> Counting:
 def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:
     """Return what the manager that a live graph was made of knows now; `counter` is its node."""
     kept = tf_private.managers_state(graph.source)
-    saves = 0 if counter is None else _number(graph.object(counter))
+    saves = 0 if counter is None else number_of(graph.object(counter))
     has_interval = kept.interval is not None
     return ManagerState(
         directory=kept.directory,
@@ -60,17 +59,7 @@ def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:
         max_to_keep=kept.max_to_keep,
         hours=kept.hours,
         interval=kept.interval,
-        last_step=_number(kept.last_step) if has_interval else None,
-        step=_number(kept.step_counter) if has_interval else None,
+        last_step=number_of(kept.last_step) if has_interval else None,
+        step=number_of(kept.step_counter) if has_interval else None,
         has_init_fn=kept.init_fn is not None,
     )
-
-
-def _number(value: Any) -> int | None:
-    """Return a number of a manager, None if there is none, or if only a session has it."""
-    if value is None or not tf_private.is_variable(value):
-        return None if value is None else int(value)
-    try:
-        return int(tf_private.value_of(value))
-    except (UnsupportedError, TypeError, ValueError):  # only a session has it, or it is none
-        return None
