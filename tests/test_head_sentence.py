@@ -268,6 +268,27 @@ def test_a_root_at_another_level_is_told_beside_a_larger_layer(
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
+def test_a_larger_head_is_told_beside_an_optimizer_that_is_not_built(
+    library: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+
+    def program(classes: int, *, is_built: bool) -> Any:
+        model = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(classes, name="head")])
+        model.build((None, 2))
+        optimizer = keras.optimizers.Adam()
+        if is_built:
+            optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    path = save_any(tmp_path, program(3, is_built=True))
+    sentence = sentence_of(cv.check(program(5, is_built=False), path))
+    assert sentence.startswith(
+        "The head is larger: 3 → 5, and the optimizer is not built yet: 8 of"
+    )
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
     library: str, tmp_path: Path
 ) -> None:

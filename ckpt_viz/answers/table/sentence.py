@@ -19,6 +19,7 @@ from ckpt_viz.matching.changes.of_optimizers import OTHER_VERSION
 from ckpt_viz.matching.changes.phrases import LeftSlots, Phrases
 from ckpt_viz.matching.changes.reading import changes_of
 from ckpt_viz.matching.changes.sentence import sentence_of
+from ckpt_viz.matching.changes.shapes_in_words import has_slots
 from ckpt_viz.matching.changes.short_names import ShortNames, with_article
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
@@ -82,6 +83,10 @@ def _of_changes(
     by_person = table.live.origin is Origin.LIVE
     phrases = Phrases(names, lambda optimizer: _left_slots(table, saved, optimizer))
     last = _waiting(table, every, names, deeds)
+    if last:  # it tells of optimizers that are not built
+        deeds = [
+            d for d in deeds if d.act is not Act.OPTIMIZER or has_slots(table.live, d.objects[0])
+        ]
     return sentence_of(deeds, phrases, by_person=by_person, last=last)
 
 
