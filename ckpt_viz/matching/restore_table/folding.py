@@ -222,7 +222,9 @@ class Folding:
             places = first.saved, first.live
         elif part.is_saved:
             places = part.node, self._live_part(part, rows)
-        else:
+        elif self._sizes[part.node] == len(rows):
+            places = first.saved, part.node
+        else:  # only a part of it is new
             places = first.saved, self._common_part(rows, otherwise=part.node)
         is_there = any(row.saved is not None for row in rows), any(r.live is not None for r in rows)
         nodes = (places[0] if is_there[0] else None, places[1] if is_there[1] else None)
@@ -248,6 +250,12 @@ class Folding:
         live, objects = self.table.live, [row.live for row in rows if row.live is not None]
         common = common_part(live, [o for o in objects if live.nodes[o].slot is None] or objects)
         return otherwise if common is None else common
+
+    @cached_property
+    def _sizes(self) -> Counter[int]:
+        """The number of values in each part of the program."""
+        objects = (row.live for row in self.table.rows if row.live is not None)
+        return Counter(part for obj in objects for part in {*self._parts_with(obj)})
 
     def _parts_with(self, obj: int) -> Iterator[int]:
         """Yield the parts of the program with a value; a slot is in two: its optimizer has it."""
