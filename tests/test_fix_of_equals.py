@@ -642,7 +642,8 @@ def test_a_fix_says_what_it_does(tmp_path: Path) -> None:
         "net.blocks.0 and net.blocks.1",
         "check.fix(guesses=True) adds these guesses; with names of saved parts, it adds only "
         "theirs.",
-        "fix.apply() restores now, all values or none; fix.code is the same as a program.",
+        "fix.apply() restores now, all values or none; fix.code is the same as a program, for your "
+        "path.",
     ]
     assert repr(fix).endswith("into Checkpoint: 1 value restored, 2 guesses left out>")
     taken = f"{check.fix(guesses='net.blocks.0')}".splitlines()

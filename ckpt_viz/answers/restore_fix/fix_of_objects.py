@@ -29,7 +29,7 @@ from ckpt_viz.answers.restore_fix.code import (
     restoring,
     restoring_nothing,
 )
-from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
+from ckpt_viz.answers.restore_fix.restore_fix import TWO_WAYS, CheckT, RestoreFix
 from ckpt_viz.answers.restore_fix.unbuilt_optimizers import UnbuiltOptimizers, states_of
 from ckpt_viz.answers.short_code.arrangement import Arrangement
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
@@ -161,7 +161,7 @@ class FixOfObjects(RestoreFix[CheckT]):
         if not self._sure and not self._waiting:
             yield "fix.changes says what happened to the program."
         elif self._live.origin is Origin.LIVE:
-            yield "fix.apply() restores now, all values or none; fix.code is the same as a program."
+            yield TWO_WAYS
         else:
             yield "Run fix.code in the program, or restore what fix.write(prefix) writes."
 

@@ -14,7 +14,7 @@ from ckpt_viz.answers.dry_runs.verdicts import Verdicts
 from ckpt_viz.answers.restore_fix.applying_names import assign, is_assigned
 from ckpt_viz.answers.restore_fix.code import reading, restoring_nothing
 from ckpt_viz.answers.restore_fix.names_written import write_names
-from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
+from ckpt_viz.answers.restore_fix.restore_fix import TWO_WAYS, CheckT, RestoreFix
 from ckpt_viz.answers.restore_fix.saver_code import SaverCode
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import Stored
@@ -96,7 +96,7 @@ class FixOfSaver(RestoreFix[CheckT]):
         elif self._live.origin is not Origin.LIVE:
             yield "Run fix.code in the program."
         elif self._in_code.program.is_eager:
-            yield "fix.apply() restores now, all values or none; fix.code is the same as a program."
+            yield TWO_WAYS
         else:
             yield "Run fix.code, or call fix.apply(session)."
 

@@ -35,6 +35,10 @@ from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, with_co
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import RestoreTable
 
+TWO_WAYS = (
+    "fix.apply() restores now, all values or none; fix.code is the same as a program, for your "
+    "path."
+)
 CheckT = TypeVar("CheckT")
 
 
