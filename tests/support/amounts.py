@@ -17,14 +17,18 @@ from tests.support.tier import tier as tier
 
 T = TypeVar("T")
 _FIRST_OF_RANDOM = 5  # the first tier tries one random input in five
+_ALL_OF_RANDOM = 0.8  # of them in `--all`
 _FULL_OF_ALL = 50  # `--all` has sizes of one in fifty
 
 
 def amount(usual: int, exhaustive: int) -> int:
-    """Return how many random inputs this run tries; `usual` is the amount of `--all`."""
-    if tier() is Tier.EXHAUSTIVE:
-        return exhaustive
-    return usual if tier() is Tier.ALL else max(1, usual // _FIRST_OF_RANDOM)
+    """Return how many random inputs this run tries, of a `usual` number or in an exhaustive run."""
+    match tier():
+        case Tier.EXHAUSTIVE:
+            return exhaustive
+        case Tier.ALL:
+            return max(1, int(usual * _ALL_OF_RANDOM))
+    return max(1, usual // _FIRST_OF_RANDOM)
 
 
 def some(inputs: Sequence[T], number: int) -> Sequence[T]:
