@@ -499,7 +499,7 @@ def test_optimizers_with_and_without_a_loss_scale_become_each_other(
         ("RMSprop", "Adam", 4, 4),
         ("Adam", "Lion", 4, 0),
         ("Adam", "Nadam", 8, 1),
-        ("Adam", "Adadelta", 0, 0),
+        ("Adam", "Adadelta", 8, 0),
     ],
 )
 def test_comments_deny_no_state_that_the_check_names(

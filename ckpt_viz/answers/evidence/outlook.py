@@ -395,7 +395,7 @@ def _trained_otherwise(
     if frozen:
         no_longer = case.saved_side.place(frozen[0])
         return f"{name} has slots for {no_longer}, which is not trainable now", ""
-    return "", f"{name} was saved for other variables than those that are trainable now"
+    return "", f"{name} was saved for other variables"
 
 
 def _variables_of(case: Case, slots: Iterable[int]) -> set[int]:

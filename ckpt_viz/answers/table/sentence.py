@@ -104,7 +104,8 @@ def _without_needless(
     assert table.saved is not None
     below, nodes = table.saved.tree.below, table.saved.nodes
     needless = {row.saved for row in table.rows if row.plain.place is Destination.HERE}
-    needless.update(n for f in findings if f.kind is Kind.LEFTOVER for n in f.nodes)
+    if not table.saved.is_name_based:  # there these are names that the program may have lost
+        needless.update(n for f in findings if f.kind is Kind.LEFTOVER for n in f.nodes)
     needless |= _counters_of_backup(table.saved)
 
     def is_needed(part: int) -> bool:
