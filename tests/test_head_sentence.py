@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ckpt_viz as cv
@@ -219,6 +220,61 @@ def test_a_file_of_which_half_the_values_fit_is_of_no_other_model(tmp_path: Path
         check = cv.check(ckpt(step=var(0), x=var([[1.0]])), path)
         assert "unrelated" in [finding.kind.value for finding in check.findings]
         assert sentence_of(check).startswith("This file is of another model") == is_other
+
+
+def _linear(*shape: int) -> Any:
+    return module(w=var(np.ones(shape)), b=var(np.ones(shape[-1])))
+
+
+def test_a_name_in_its_place_wins_over_equal_content_elsewhere(tmp_path: Path) -> None:
+    """A new part has the old size of one that is wider now, and gets nothing of it."""
+
+    def program(width: int, **more: Any) -> Any:
+        attention = module(q=_linear(4, width), k=_linear(width, 4))
+        return ckpt(net=module(enc=_linear(3, 4), attn=attention, **more))
+
+    new = module(q=_linear(4, 6), k=_linear(6, 4))
+    check = cv.check(program(8, cond=new), save_any(tmp_path, program(6)))
+    sentence = "attn.q and attn.k.w are larger: 6 → 8, and you added cond."
+    assert sentence_of(check) == sentence
+    assert not any("cond" in name for name in check.fix(guesses=True).pairs.values())
+
+
+def test_a_layer_of_a_removed_part_is_a_guess_elsewhere(tmp_path: Path) -> None:
+    def block(width: int) -> Any:
+        scale, shift = var([1.0] * 5), var([0.0] * 5)
+        return module(fc=_linear(width, 5), gamma=scale, beta=shift)
+
+    enc = _linear(3, 4)
+    path = save_any(tmp_path, ckpt(net=module(enc=enc, post=[block(4), block(5)])))
+    check = cv.check(ckpt(net=module(enc=_linear(3, 4), skip=_linear(4, 5))), path)
+    assert sentence_of(check).startswith("post.0.fc seems to be skip now, and you removed")
+    taken = [
+        [name for name in check.fix(guesses=takes).pairs.values() if "skip" in name]
+        for takes in (False, True)
+    ]
+    assert [len(names) for names in taken] == [0, 2]
+
+
+def test_no_part_moves_to_the_name_that_it_has(tmp_path: Path) -> None:
+    """Layers in attributes are in a nested model now, under the same names."""
+    keras = keras_3()
+
+    class Net(keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = keras.layers.Dense(5), keras.layers.Dense(3)
+
+        def call(self, x: Any) -> Any:
+            return self.last(self.first(x))
+
+    inner = keras.Sequential([keras.Input((4,)), keras.layers.Dense(5, name="first")], name="bb")
+    inputs = keras.Input((4,))
+    nested = keras.Model(inputs, keras.layers.Dense(3, name="last")(inner(inputs)))
+    flat: Any = Net()
+    flat(np.zeros((1, 4)))
+    check = cv.check(ckpt(model=nested), save_any(tmp_path, ckpt(model=flat)))
+    assert sentence_of(check) == "You moved first into bb."
 
 
 @pytest.mark.parametrize(
