@@ -300,6 +300,13 @@ def test_an_edit_has_one_sentence_in_every_kind_of_file(
         assert sentence_of(cv.check(new.model, file)) == sentence
 
 
+def built(keras: Any, width: int, *layers: Any) -> Any:
+    """Return a Sequential that has its variables, for inputs of a width."""
+    model = keras.Sequential(layers)
+    model.build((None, width))
+    return model
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_root_at_another_level_is_told_beside_a_larger_layer(
     library: str, tmp_path: Path
@@ -308,12 +315,10 @@ def test_a_root_at_another_level_is_told_beside_a_larger_layer(
 
     keras = pytest.importorskip(library)
 
-    def model(classes: int) -> Any:
-        made = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(classes, name="last")])
-        made.build((None, 4))
-        return made
-
-    was, now = model(3), model(5)
+    was, now = (
+        built(keras, 4, keras.layers.Dense(8), keras.layers.Dense(classes, name="last"))
+        for classes in (3, 5)
+    )
     for file, program, sentence in (
         (tf.train.Checkpoint(was), ckpt(model=now), "You put everything into the"),
         (ckpt(model=was), tf.train.Checkpoint(now), "You took everything out of the"),
@@ -330,9 +335,8 @@ def test_a_larger_head_is_told_beside_an_optimizer_that_is_not_built(
     keras = pytest.importorskip(library)
 
     def program(classes: int, *, is_built: bool) -> Any:
-        model = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(classes, name="head")])
-        model.build((None, 2))
-        optimizer = keras.optimizers.Adam()
+        layers = keras.layers.Dense(4), keras.layers.Dense(classes, name="head")
+        model, optimizer = built(keras, 2, *layers), keras.optimizers.Adam()
         if is_built:
             optimizer.build(model.trainable_variables)
         return ckpt(model=model, optimizer=optimizer)
@@ -351,8 +355,7 @@ def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
     keras = pytest.importorskip(library)
 
     def program(optimizer: Any) -> Any:
-        model = keras.Sequential([keras.layers.Dense(3)])
-        model.build((None, 2))
+        model = built(keras, 2, keras.layers.Dense(3))
         optimizer.build(model.trainable_variables)
         return ckpt(model=model, optimizer=optimizer)
 
@@ -396,9 +399,7 @@ def test_a_file_of_keras_for_a_checkpoint_has_a_whole_sentence(tmp_path: Path) -
     keras = keras_3()
 
     def model() -> Any:
-        made = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(2)])
-        made.build((None, 3))
-        return made
+        return built(keras, 3, keras.layers.Dense(4), keras.layers.Dense(2))
 
     model().save_weights(tmp_path / "x.weights.h5")
     check = cv.check(ckpt(a=model(), b=model()), tmp_path / "x.weights.h5")
@@ -415,10 +416,8 @@ def test_a_layer_before_another_head_is_told_from_it(
     keras = pytest.importorskip(library)
 
     def model(**units: int) -> Any:
-        names = [keras.layers.Dense(number, name=name) for name, number in units.items()]
-        made = keras.Sequential(names)
-        made.build((None, 4))
-        return made
+        layers = [keras.layers.Dense(number, name=name) for name, number in units.items()]
+        return built(keras, 4, *layers)
 
     old, new = model(body=8, head=3), model(body=8, mid=8, out=5)
     path = str(tmp_path / f"saved{form}")
@@ -482,9 +481,9 @@ def test_a_model_that_is_not_built(tmp_path: Path) -> None:
         layers = keras_3().layers
         return keras_3().Sequential([layers.Dense(3), layers.Dense(2)])
 
-    built = model()
-    built.build((None, 4))
-    path = save_any(tmp_path, ckpt(model=built))
+    ready = model()
+    ready.build((None, 4))
+    path = save_any(tmp_path, ckpt(model=ready))
     sentence = "The model is not built yet: 4 of 5 values wait."
     assert sentence_of(cv.check(ckpt(model=model()), path)) == sentence
 

@@ -7,7 +7,6 @@ saved ones reach the model, `existing` that all of the model get a saved one.
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -37,6 +36,7 @@ from ckpt_viz.live.keras.keras_private import is_model
 from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
+from ckpt_viz.matching.engines.doubtful_places import without_number
 from ckpt_viz.matching.engines.keras_h5_loading import h5_loading
 from ckpt_viz.matching.engines.keras_loading import weights_loading
 from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
@@ -53,7 +53,6 @@ _CAUSES = {
     Stays.DTYPE: Cause.DTYPE,
     Stays.UNREADABLE: Cause.UNREADABLE,
 }
-_NUMBERED = re.compile(r"_\d+$")
 _NOT_LOADED = "keeps its value"
 _LATE = (Stays.ERROR_BEFORE, Stays.NOT_LOADED)  # of a call that has raised
 
@@ -239,8 +238,8 @@ def _are_told_by_paths(saved: Graph, node: int, live: Graph, obj: int) -> bool:
             [tree.labels[child] for child in tree.children[parent]]
             for tree, parent in zip(trees, parents, strict=True)
         )
-        classes = [_NUMBERED.sub("", name) for name in names]
-        is_lone = classes.count(_NUMBERED.sub("", trees[0].labels[parts[0]])) == 1
+        classes = [*map(without_number, names)]
+        is_lone = classes.count(without_number(trees[0].labels[parts[0]])) == 1
         if not is_lone or {*names} != {*others}:
             return False
     return True

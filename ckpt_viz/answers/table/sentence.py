@@ -241,7 +241,7 @@ def _least(of_parts: _ByPart, change: Change | Deed) -> float:
 
 
 def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
-    """Return what becomes of the slots of a saved optimizer, or of one inside it, without a fix."""
+    """Return what becomes of slots of a saved optimizer, or of one inside it, without the fix."""
     within = {*saved.tree.below(optimizer)}
     left = [
         row

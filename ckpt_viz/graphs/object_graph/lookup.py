@@ -234,11 +234,12 @@ class Lookup:
         layers = self._view.layers
         below: list[list[tuple[str, int]]] = [[] for _ in layers.parents]
         for row in layers.preorder():
+            if row in layers.lost:
+                continue  # no node is there
             above = layers.parents[row]
             group = layers.group(row)
             is_alike = group is not None and group.is_alike
             names = {layers.title(row)} if is_alike else {layers.names[row], layers.title(row)}
-            names = set() if row in layers.lost else names
             while above >= ROOT:
                 below[above] += [(name, row) for name in names]
                 above = layers.parents[above] if layers.group(above) is not None else -1

@@ -30,10 +30,9 @@ class Described:
     `labels` are local names. `kind` is the local name of a value, "" for what holds values. `rank`
     tells values of one holder apart: their kinds, or their numbers in files of Keras' paths, which
     lack some names. `strong` are names that a person chose: of layers, and of scopes in full names.
-    `full_name` is that of a value, as it is. `inner` are the names inside an item.
-    `are_named` has the items of layers that a person named.
-    Items of equal `content` hold equal values, and items of equal `named` hold them under equal
-    names, too.
+    `full_name` is that of a value, as it is. `inner` are the names inside an item. `are_named` has
+    the items of layers that a person named. Items of equal `content` hold equal values, and items
+    of equal `named` hold them under equal names, too.
     """
 
     graph: GraphInTree
@@ -111,9 +110,10 @@ def described(
 ) -> tuple[Described, Described]:
     """Return the items of two graphs with their names and contents."""
     names, have_numbers = _WhatNamesTell(chosen), _has_paths(saved) and _has_paths(live)
-    sides = (_Describing(graph, names, have_numbers=have_numbers).side for graph in (saved, live))
-    first, second = sides
-    return first, second
+    return (
+        _Describing(saved, names, have_numbers=have_numbers).side,
+        _Describing(live, names, have_numbers=have_numbers).side,
+    )
 
 
 def _has_paths(graph: GraphInTree) -> bool:

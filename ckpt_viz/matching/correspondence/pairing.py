@@ -399,11 +399,9 @@ def _names_below(side: Described, item: int, *, start: int = 0) -> _NamesBelow:
 
 def _lead_on(names: _NamesBelow, others: _NamesBelow) -> bool:
     """Return whether two items are called alike inside: some layers may be new or gone."""
-    shared, most = (
-        names.children & others.children,
-        max(map(len, (names.children, others.children))),
-    )
-    return names.chain == others.chain and 2 * len(shared) >= most > 0
+    shared = len(names.children & others.children)
+    most = max(len(names.children), len(others.children))
+    return names.chain == others.chain and 2 * shared >= most > 0
 
 
 def _is_inside(side: Described, root: int, wanted: Bag) -> bool:

@@ -96,6 +96,15 @@ def are_of_others(
     )
 
 
+def without_number(name: str) -> str:
+    """Return the class that Keras calls an item of a list by, without the number in its list.
+
+    >>> without_number("dense"), without_number("conv2d_12")
+    ('dense', 'conv2d')
+    """
+    return _NUMBER.sub("", name)
+
+
 def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
     """Count the items of lists that hold values, by the path of the list and their component.
 
@@ -108,6 +117,6 @@ def _siblings_with_values(paths: Iterable[str]) -> Counter[tuple[str, str]]:
         while path and path not in known:
             known.add(path)
             holder, _, name = path.rpartition("/")
-            siblings[holder, _NUMBER.sub("", name)] += 1
+            siblings[holder, without_number(name)] += 1
             path = holder
     return siblings
