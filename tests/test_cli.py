@@ -860,6 +860,38 @@ def test_program_is_checked_and_what_it_prints_goes_elsewhere(name: str, tmp_pat
     assert "printed by a child" in run.stderr
 
 
+@pytest.mark.tf
+@pytest.mark.parametrize("form", [".weights.h5", ".keras"])
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_a_program_and_a_file_of_keras_are_checked_and_fixed(
+    library: str, form: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+    made = (
+        f"import {library} as keras\n"
+        "body = keras.layers.Dense(4, name='body')\n"
+        "model = keras.Sequential([body, keras.layers.Dense({classes}, name='head')])\n"
+        "model.build((None, 3))\n"
+    )
+    names: dict[str, object] = {}
+    exec(made.format(classes=2), names)
+    path = tmp_path / f"saved{form}"
+    old = names["model"]
+    assert isinstance(old, keras.Model)
+    (old.save if form == ".keras" else old.save_weights)(path)
+    (tmp_path / "train.py").write_text(made.format(classes=5))
+    program = f"{tmp_path / 'train.py'}:model"
+    check = _run("check", program, path, "--run")
+    assert check.exit_code == 1, check.output
+    assert "larger: 2 → 5" in check.output and "load_weights() raises ValueError" in check.output
+    model = keras.Sequential([keras.layers.Dense(4), keras.layers.Dense(5)])
+    model.build((None, 3))
+    with pytest.raises(ValueError):
+        model.load_weights(path)
+    fix = _run("fix", program, path, "--run")
+    assert fix.exit_code == 1 and "h5py.File" in fix.output and "head" in fix.output
+
+
 def test_the_package_is_the_command_too() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "ckpt_viz", "show", "nowhere"], capture_output=True, text=True

@@ -153,7 +153,8 @@ def check(
     from ckpt_viz.answers.restore_check.played import played_in_file
 
     is_text_printed = prints_text(output["as_json"], {name: output[name] for name in FILES})
-    options = SimpleNamespace(experimental_skip_slot_variables=skip_slot_variables)
+    skipping = SimpleNamespace(experimental_skip_slot_variables=True)
+    options = skipping if skip_slot_variables else None  # Keras' files have other options
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
         wording = in_commands(_fix_command(live, saved, method))
