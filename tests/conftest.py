@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 from tests.support import frontend, network, tier, tiers
 from tests.support.doctests import DoctestsAlone
@@ -81,6 +83,9 @@ def _make_repeatable(config: pytest.Config) -> None:
     if config.getoption(_SEED) is not None:
         return
     seed = "0"
+    # Hypothesis tries numbers and strings of all modules that a worker has imported so far. Which
+    # ones these are depends on the tests before, and those of two runs differ.
+    providers._get_local_constants = Constants
     if tier.tier() is tier.Tier.EXHAUSTIVE:
         # Workers inherit the environment; xdist does not send them what a hook has set.
         seed = os.environ.setdefault(_SEED_OF_RUN, str(random.SystemRandom().randrange(1 << 32)))
