@@ -151,9 +151,49 @@ def test_checks_name_a_block_that_an_optimizer_alone_holds(tmp_path: Path) -> No
     assert str(fewer).splitlines()[1] == "You removed block2."
     assert str(more).splitlines()[1] == "You added block2 after block1."
     (row,) = (line for line in str(more).splitlines() if "not in the file" in line)
-    assert row.split()[-3:] == ["optimizer.blocks.block2", "12", "values"]
-    assert "the program has no place for optimizer.blocks.block2\n" in f"{fewer.fix()}\n"
-    assert "the checkpoint has none for optimizer.blocks.block2\n" in f"{more.fix()}\n"
+    assert row.split()[-3:] == ["blocks.block2", "12", "values"]
+    assert "the program has no place for model.blocks.block2\n" in f"{fewer.fix()}\n"
+    assert "the checkpoint has none for model.blocks.block2\n" in f"{more.fix()}\n"
+
+
+def test_new_blocks_are_named_also_if_order_alone_tells_of_other_values(tmp_path: Path) -> None:
+    import keras
+    import tensorflow as tf
+
+    class Block(keras.layers.Layer):
+        def __init__(self, name: str) -> None:
+            super().__init__(name=name)
+            self.norm = keras.layers.LayerNormalization()
+            self.up, self.down = keras.layers.Dense(8), keras.layers.Dense(4)
+
+        def call(self, inputs: Any) -> Any:
+            return inputs + self.down(self.up(self.norm(inputs)))
+
+    class Transformer(keras.Model):
+        def __init__(self, depth: int) -> None:
+            super().__init__()
+            self.blocks = [Block(name=f"block_{number}") for number in range(depth)]
+            self.norm = keras.layers.LayerNormalization()
+
+        def call(self, inputs: Any) -> Any:
+            for block in self.blocks:
+                inputs = block(inputs)
+            return self.norm(inputs)
+
+    def checkpoint(depth: int) -> Any:
+        model = Transformer(depth)
+        model(tf.ones((1, 4)))
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return tf.train.Checkpoint(model=model, optimizer=optimizer)
+
+    paths = {depth: checkpoint(depth).write(f"{tmp_path}/{depth}") for depth in (2, 4)}
+    more, fewer = (cv.check(checkpoint(depth), paths[6 - depth]) for depth in (4, 2))
+    assert str(more).splitlines()[1] == "You added block_2 and block_3."
+    assert str(fewer).splitlines()[1] == "You removed block_2 and block_3."
+    assert "blocks.block_2 … block_3 " in str(more)
+    row = next(line for line in more.overlay.table.lines if "block_2" in line.live)
+    assert row.live == "blocks.block_2 … block_3"
 
 
 HOLDERS: dict[str, Callable[[Any], Any]] = {

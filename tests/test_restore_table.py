@@ -13,9 +13,10 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.matching.restore_table.folding import Folding
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 from tests.support.graphs import graph
-from tests.support.programs import ckpt, module, var
+from tests.support.programs import ckpt, keras_3_adam, module, var
 from tests.support.saved_graphs import write_graph
 
 MOST_LINES = 40
@@ -184,6 +185,37 @@ def test_a_value_of_another_shape_has_both_shapes_in_its_row(tmp_path: Path) -> 
     text = str(check)
     assert "  net.w 2×3   ✗ other shape   net.w 2×5        1 value" in text, text
     assert text.splitlines()[1] == "net is larger: 3 → 5."
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_values_of_the_only_layer_with_several_have_its_name(tmp_path: Path) -> None:
+    import keras
+
+    def model(width: int) -> Any:
+        layers = [keras.layers.Embedding(5, width, name="words"), keras.layers.Dense(2, name="out")]
+        return keras.Sequential([keras.Input((3,)), *layers])
+
+    model(4).save_weights(tmp_path / "m.weights.h5")
+    check = cv.check(model(6), str(tmp_path / "m.weights.h5"))
+    assert [line.saved for line in check.overlay.table.lines[1:]] == ["out.kernel", "out.bias"]
+    assert "  out.kernel 4×2 " in str(check)
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_a_state_is_named_by_itself_before_its_variable(tmp_path: Path) -> None:
+    model = module(transformer_block=module(a_dense_layer=module(kernel=var([1.0]))))
+    optimizer = keras_3_adam(model.transformer_block.a_dense_layer.kernel)
+    root = ckpt(model=model, optimizer=optimizer)
+    check = cv.check(root, root.write(str(tmp_path / "c")))
+    graph, folding = check.saved, Folding(check.table)
+    slots = [node for node, data in enumerate(graph.nodes) if data.slot is not None]
+    names = {folding.place(graph, slot) for slot in slots}
+    place = "model.transformer_block.a_dense_layer.kernel"
+    assert names == {f"momentum of {place}", f"velocity of {place}"}
+    for name in names:
+        assert graph.node_id(name) in slots
 
 
 def test_hostile_names_move_no_cursor(tmp_path: Path) -> None:

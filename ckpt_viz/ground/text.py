@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _MOST_LISTED = 3
+_WORD = re.compile(r"[./_ ]")  # what is between the words of a name
 CUT = "…"  # in the place of what is too long to print
 MOST_READABLE = 1000  # characters: longer than any name that a person has given
 _MOST_PERCENT = 1_000_000  # a larger number tells nothing more
@@ -40,10 +42,19 @@ def readable(name: str) -> str:
 def end_of(name: str, most: int) -> str:
     """Return a name, or the end of a long one, which tells more than its beginning.
 
-    >>> end_of("model.dense.kernel", 18), end_of("model.dense.kernel", 13)
+    The end begins with a whole word, but for a word that is a large part of it.
+
+    >>> end_of("model.dense.kernel", 18), end_of("model.dense.kernel", 15)
     ('model.dense.kernel', '…dense.kernel')
+    >>> end_of("model.normalization", 10)
+    '…alization'
     """
-    return name if len(name) <= most else f"{CUT}{name[len(CUT) - most :]}"
+    if len(name) <= most:
+        return name
+    end = name[len(CUT) - most :]
+    words = _WORD.search(name, len(name) - len(end) - 1)
+    is_near = words is not None and words.end() - (len(name) - len(end)) <= len(end) // 3
+    return f"{CUT}{name[words.end() :] if words is not None and is_near else end}"
 
 
 def size_words(nbytes: int) -> str:

@@ -447,7 +447,7 @@ class _ChangesReader:
 
     def _one_sided(self, alone: Iterable[int], graph: Graph, kind: Kind) -> None:
         """Group values without a counterpart by the highest part that has no other values."""
-        is_new = kind is Kind.UNMATCHED
+        is_new, tree = kind is Kind.UNMATCHED, graph.tree
         reported = [pair.obj if is_new else pair.node for pair in self.mapping.misfits]
         for group in self._groups.values():
             if group.kind in _WITH_ONE_SIDED:
@@ -457,12 +457,13 @@ class _ChangesReader:
         siblings: dict[int, list[int]] = defaultdict(list)
         for top in tops_of(graph, (part for part in alone if part not in misfits)):
             if top not in known:
-                siblings[graph.tree.parents[top]].append(top)
+                siblings[tree.parents[top]].append(top)
         states = self._states[is_new]
-        unsure = {graph.tree.parents[part] for part in self._guessed[is_new]}
+        unsure = {tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():
-            is_certain = above not in unsure or not INDEX.fullmatch(graph.tree.labels[tops[0]])
-            labels = tuple(graph.tree.labels[top] for top in tops)
+            is_named = tops[0] in graph.names.in_lists or not INDEX.fullmatch(tree.labels[tops[0]])
+            is_certain = above not in unsure or is_named
+            labels = tuple(tree.labels[top] for top in tops)
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
             (group.objects if is_new else group.nodes).extend((*tops, *slots))

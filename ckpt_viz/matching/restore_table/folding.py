@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from ckpt_viz.graphs.nodes.names import slot_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.restore_table.parts import Chains, common_part, home_of, place_of_row
@@ -103,6 +104,19 @@ class _Branch:
     def is_layer(self) -> bool:
         """Whether the part holds values, and no other part."""
         return all(branch.rows for branch in self.below.values())
+
+
+def run_of(names: Sequence[str]) -> str:
+    """Return the first and the last name of a run, of the last one what differs.
+
+    >>> run_of(["blocks.block_0", "blocks.block_5"]), run_of(["head"])
+    ('blocks.block_0 … block_5', 'head')
+    """
+    first, last = names[0], names[-1]
+    if first == last:
+        return first
+    holder, dot, _ = first.rpartition(".")
+    return f"{first} … {last.removeprefix(holder + dot)}"
 
 
 def way_of(row: RestoreRow) -> tuple[object, ...]:
@@ -268,23 +282,28 @@ class Folding:
 
     def place(self, graph: Graph, row: int) -> str:
         """Return the path of a row of layers, without the one part that holds all others."""
-        is_saved = graph is self.table.saved
-        return place_of_row(graph, row).removeprefix(self._trunks[0 if is_saved else 1])
+        trunk = self._trunks[0 if graph is self.table.saved else 1]
+        slot = graph.nodes[row].slot if row < len(graph.nodes) else None
+        if slot is None:
+            return place_of_row(graph, row).removeprefix(trunk)
+        return slot_of(slot.name, place_of_row(graph, slot.variable).removeprefix(trunk))
 
     @cached_property
     def _trunks(self) -> tuple[str, str]:
         """The beginning of all paths with several names, in the file and in the program.
 
-        There is none if several parts of the root hold others, or if a name would then mean two.
+        There is none if several parts of the root hold others, if the only one is a layer, or if a
+        name would then mean two.
         """
         parts = [
             part
             for part, branch in self._tree.below.items()
             if len(branch.below) > 1 and not self._is_optimizer(part)
         ]
-        if len(parts) != 1 or not parts[0].is_saved:
+        root = self._tree
+        if len(parts) != 1 or not parts[0].is_saved or root.below[parts[0]].is_layer:
             return "", ""
-        (trunk,), root = parts, self._tree
+        (trunk,) = parts
         beside = {self._own_name(part) for part in root.below}
         if not beside.isdisjoint(map(self._own_name, root.below[trunk].below)):
             return "", ""

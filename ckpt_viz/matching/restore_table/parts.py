@@ -71,17 +71,27 @@ def _is_part(graph: Graph, node: int) -> bool:
 
 
 def place_of_row(graph: Graph, row: int) -> str:
-    """Return the path of a row of layers: of a node, or of a block of a flat list of layers."""
+    """Return the path of a row of layers: of a node, or of a block of a flat list of layers.
+
+    What an optimizer alone holds is a part of the model, as people call it.
+    """
     layers = graph.layers
     if row < len(graph.nodes):
-        return graph.names.place_or_state(row)
+        name = graph.names.in_lists.get(row)
+        if name is None or graph.tree.parents[row] not in layers.hanging:
+            return graph.names.place_or_state(row)
+        return _path(graph, layers.parents[graph.tree.parents[row]], name)
     names, above = [layers.names[row]], layers.parents[row]
     while (group := layers.group(above)) is not None:
         names += [] if group.is_alike else [layers.names[above]]
         above = layers.parents[above]
     name = "_".join(reversed(names))
-    if above in layers.hanging:  # a list of an optimizer
-        name, above = child_of(layers.names[above], name), graph.names.holder(above)
+    if above in layers.hanging:
+        name, above = child_of(layers.names[above], name), layers.parents[above]
+    return _path(graph, above, name)
+
+
+def _path(graph: Graph, above: int, name: str) -> str:
     return name if above == ROOT else child_of(graph.names.place(above), name)
 
 

@@ -27,7 +27,7 @@ from ckpt_viz.matching.restore_table.cells import (
     plain_cell,
     value_look,
 )
-from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
+from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding, run_of
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
 from ckpt_viz.matching.restore_table.text import CheckText, heads_of, is_one_column
 
@@ -134,7 +134,7 @@ class _PictureLines:
         names = places
         if is_inside and graph is not None:
             names = ["" if node is None else graph.layers.names[node] for node in nodes]
-        return " … ".join(dict.fromkeys(name for name in (names[0], names[-1]) if name))
+        return run_of([name for name in (names[0], names[-1]) if name] or [""])
 
     def _cells(self, folded: FoldedRows) -> tuple[TableCell, TableCell | None]:
         return plain_cell(self._folding, folded), fixed_cell(folded)
@@ -147,7 +147,9 @@ class _PictureLines:
             return f"{folded.parts} alike"
         if node >= len(graph.nodes):
             (_, branch), *_ = folded.branches
-            return count(len(branch.below), "layer")
+            below = (part.node for part in branch.below)
+            is_of_values = all(n < len(graph.nodes) and has_value(graph.nodes[n]) for n in below)
+            return count(len(branch.below), "variable" if is_of_values else "layer")
         if has_value(graph.nodes[node]):
             return value_look(graph, node)
         kind = graph.nodes[node].type_name

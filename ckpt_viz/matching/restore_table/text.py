@@ -19,7 +19,7 @@ from ckpt_viz.matching.restore_table.cells import (
     plain_cell,
     value_look,
 )
-from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
+from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding, run_of
 from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,
@@ -147,8 +147,7 @@ def _name(names: tuple[str, ...], line: FoldedRows, look: str) -> str:
     if len(names) == 1:
         return end_of(names[0], WIDEST) + (f" {look}" if look else "")
     if line.is_run:
-        each = WIDEST // 2
-        return f"{end_of(names[0], each)} … {end_of(names[-1], each)}"
+        return end_of(run_of(names), WIDEST)
     return f"{end_of(names[0], WIDEST)} and {line.parts - 1} more"
 
 

@@ -31,8 +31,9 @@ interface ShownGroup {
   readonly name: string;
   /** Whether its rows are alike. */
   readonly isAlike: boolean;
-  /** The number of layers in it, also in groups of it. */
-  readonly layers: number;
+  /** The number of layers in it, also in groups of it, or of variables that no layer holds. */
+  readonly parts: number;
+  readonly isOfVariables: boolean;
   /** How much no checkpoint holds, if it is an attribute and no group; else "". */
   readonly lost: string;
 }
@@ -179,6 +180,7 @@ function chunksOf(graph: Graph) {
 function groupAt(graph: Graph, id: number): Chunk | null {
   const group = graph.group(id);
   const members = graph.treeChildren(id);
+  const parts = nodesBelow(graph, id);
   return group === null
     ? null
     : {
@@ -192,7 +194,8 @@ function groupAt(graph: Graph, id: number): Chunk | null {
         group: {
           name: graph.label(id),
           isAlike: group.isAlike,
-          layers: nodesBelow(graph, id).length,
+          parts: parts.length,
+          isOfVariables: parts.every((part) => graph.role(part) === "variable"),
           lost: lostIn(graph, id),
         },
         isMoreAlike: false,

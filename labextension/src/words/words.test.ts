@@ -172,6 +172,8 @@ it("counts the layers in a block, also those in its blocks", async () => {
     treeChildren: (row) => Int32Array.from([[1], [2], [3], [0, 1]][row] ?? []),
   };
   expect(chunkCount(shownTree(graph, true).chunk(2)!)).toBe("2 layers");
+  const ofVariables: Graph = { ...graph, role: () => "variable" };
+  expect(chunkCount(shownTree(ofVariables, true).chunk(2)!)).toBe("2 variables");
 });
 
 it("says that a layer makes any size, such as a sequence of any length", () => {

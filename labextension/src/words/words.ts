@@ -159,8 +159,9 @@ export function chunkCount({ first, group, isMoreAlike, last, of }: Chunk): stri
     if (group.lost !== "") {
       return WORDS.inNone(group.lost);
     }
-    const { alike, layers } = WORDS.counts;
-    return group.isAlike ? countWords(of, ...alike) : countWords(group.layers, ...layers);
+    const { alike, layers, variables } = WORDS.counts;
+    const [one, many] = group.isOfVariables ? variables : layers;
+    return group.isAlike ? countWords(of, ...alike) : countWords(group.parts, one, many);
   }
   return WORDS.place(formatCount(last - first + 1), formatCount(of));
 }
