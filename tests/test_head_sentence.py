@@ -488,6 +488,43 @@ def test_a_model_that_is_not_built(tmp_path: Path) -> None:
     assert sentence_of(cv.check(ckpt(model=model()), path)) == sentence
 
 
+def test_a_layer_without_a_name_is_larger_and_not_replaced(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def checkpoint(latent: int) -> Any:
+        keras.backend.clear_session()  # the layers have the same numbers in both programs
+        encoder = keras.Sequential([keras.layers.Dense(8), keras.layers.Dense(latent)])
+        encoder(np.ones((1, 4)))
+        return ckpt(encoder=encoder)
+
+    path = save_any(tmp_path, checkpoint(2))
+    assert sentence_of(cv.check(checkpoint(3), path)) == "dense_1 is larger: 2 → 3."
+
+
+def test_a_saved_block_that_is_no_block_now_has_the_names_of_its_layers(tmp_path: Path) -> None:
+    keras = keras_3()
+    layers = keras.layers
+
+    def checkpoint(depth: int) -> Any:
+        inputs = tensor = keras.Input((8, 8, 1))
+        below = []
+        for level in range(depth):
+            tensor = layers.Conv2D(1 + level, 1, name=f"down{level}_conv")(tensor)
+            below.append(tensor)
+            tensor = layers.MaxPooling2D()(tensor)
+        for level in reversed(range(depth)):
+            tensor = layers.Conv2DTranspose(1 + level, 2, 2, name=f"up{level}_t")(tensor)
+            tensor = layers.Concatenate()([tensor, below[level]])
+            tensor = layers.Conv2D(1 + level, 1, name=f"up{level}_conv")(tensor)
+        return ckpt(model=keras.Model(inputs, tensor))
+
+    check = cv.check(checkpoint(3), save_any(tmp_path, checkpoint(2)))
+    (line,) = (line for line in str(check).splitlines() if line.startswith("  up0 "))
+    assert re.split("   +", line)[-2] == "up0_t … up0_conv", str(check)
+    shown = {line.live for line in check.overlay.table.lines}
+    assert "up0_t … up0_conv" in shown and "model" not in shown
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_an_edited_program_has_its_changes_in_twenty_words(library: str, seed: int) -> None:
     pytest.importorskip(library)

@@ -345,8 +345,8 @@ class _Rules:
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNKNOWABLE,
-                "The file has another number of layers without names: only the order tells "
-                f"{count(len(numbers), 'layer')} apart, which may get values of others.",
+                "The file has another number of layers without names: only the order, which may be "
+                f"wrong, tells which weights {count(len(numbers), 'layer gets', 'layers get')}.",
                 "Load the file before you change the layers. Then give each layer its own name.",
                 [node for number in numbers for node in self.of_model.offered(number)],
                 self.of_model.nodes_of(numbers),

@@ -30,6 +30,7 @@ EdgeTo = Callable[[int], tuple[int, str]]
 """Returns the parent of a node, and the name of the edge from there."""
 
 _LAYERS = "layers"  # of a model, in Keras' files
+_PLACE = re.compile(rf"(?:layer-|layer_with_weights-)?\d+|{_LAYERS}\[\d+\]")
 _COUNTED = re.compile(r"-\d+\Z")
 _FUNCTIONAL = "_functional"  # what a Sequential of Keras 3 has beside its own list of layers
 _LISTS_OF_KERAS_3 = frozenset({"_operations", "_layers"})
@@ -316,6 +317,15 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
         if names[node_id] == label:
             names[node_id] = _by_place(nodes, tree, node_id) or label
     return names
+
+
+def is_place(name: str) -> bool:
+    """Return whether a name tells only where a part is in its list.
+
+    >>> is_place("0"), is_place("layers[2]"), is_place("layer_with_weights-1"), is_place("conv1")
+    (True, True, True, False)
+    """
+    return _PLACE.fullmatch(name) is not None
 
 
 def _by_place(nodes: Sequence[Node], tree: Tree, node_id: int) -> str:

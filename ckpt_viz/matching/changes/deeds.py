@@ -9,7 +9,7 @@ from enum import Enum, auto
 from functools import cached_property
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
-from ckpt_viz.graphs.nodes.names import is_chosen
+from ckpt_viz.graphs.nodes.names import is_chosen, is_place
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.changes.edges import OF_KERAS_2
@@ -160,8 +160,8 @@ class Deeds:
         part = (*group.nodes, *group.objects)[0]
         is_by_looks = graph.tree.parents[part] in self._told_by_looks[graph is self._live]
         name, is_item = graph.names.name(part), INDEX.fullmatch(graph.tree.labels[part])
-        is_nameless = INDEX.fullmatch(name) is not None or is_automatic(name, None)
-        is_unsure = bool(group.words) or (is_item is not None and is_nameless and is_by_looks)
+        is_nameless_item = is_item is not None and _is_nameless(name)
+        is_unsure = bool(group.words) or (is_nameless_item and is_by_looks)
         return Certainty.LIKELY if is_unsure else Certainty.CERTAIN
 
     @cached_property
@@ -209,9 +209,12 @@ class Deeds:
         return is_private or OF_KERAS_2.fullmatch(tree.labels[node]) is not None
 
     def _is_resized(self, node: int, obj: int) -> bool:
-        """Return whether a part is the same by its name, which may have fewer words now."""
+        """Return whether a part is the same by its name, which may have fewer words now.
+
+        Neither a number nor a name that Keras made says what it is.
+        """
         was, now = self._saved.names.name(node), self._live.names.name(obj)
-        if is_automatic(was, None) and (self._saved.is_of_keras or is_automatic(now, None)):
+        if _is_nameless(was) and (self._saved.is_of_keras or is_automatic(now, None)):
             return True
         words = [{*name.split("_")} for name in (was, now)]
         return words[0] <= words[1] or words[1] <= words[0]
@@ -287,6 +290,10 @@ class Deeds:
             return differing, SWAPPED
         kept = _longest_in_order([index(live[obj]) for _, obj in pairs])
         return [pair for i, pair in enumerate(pairs) if i not in kept], ()
+
+
+def _is_nameless(name: str) -> bool:
+    return is_place(name) or is_automatic(name, None)
 
 
 def _sides(pairs: Iterable[_Pair]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -247,7 +247,27 @@ class Folding:
             for graph, node in zip(graphs, nodes, strict=True)
         )
         branches = () if branch is None else ((part, branch),)
-        return FoldedRows((saved,), (live,), tuple(rows), (nodes,), branches)
+        inside = self._layers_inside(part, nodes[1], rows)
+        names = tuple(self.place(self.table.live, layer) for layer in inside) or (live,)
+        return FoldedRows((saved,), names, tuple(rows), (nodes,), branches)
+
+    def _layers_inside(
+        self, part: _Part, within: int | None, rows: Sequence[RestoreRow]
+    ) -> Sequence[int]:
+        """Return the first and the last layer with these values in a part that has others, too.
+
+        There are none if the part is the counterpart of the saved one, or a layer.
+        """
+        live, is_counterpart = self.table.live, within == self._counterparts[1].get(part.node)
+        if within is None or not part.is_saved or is_counterpart or not rows[1:]:
+            return ()
+        layers = list[int]()
+        for obj in sorted(row.live for row in rows if row.live is not None):
+            chain = self._chain(live, obj)
+            below = chain[chain.index(within) + 1 :] if within in chain else chain
+            if live.nodes[obj].slot is None and below[0] != obj:
+                layers.append(below[0])
+        return (layers[0], layers[-1]) if len({*layers}) > 1 else ()
 
     def _live_part(self, part: _Part, rows: Sequence[RestoreRow]) -> int | None:
         """Return the part of the program with the values of a saved part, by most of them."""

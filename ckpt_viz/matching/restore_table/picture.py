@@ -132,7 +132,7 @@ class _PictureLines:
     ) -> str:
         """Return the place of a line; of one inside of another its last name."""
         names = places
-        if is_inside and graph is not None:
+        if is_inside and graph is not None and len(places) <= len(nodes):
             names = ["" if node is None else graph.layers.names[node] for node in nodes]
         return run_of([name for name in (names[0], names[-1]) if name] or [""])
 
