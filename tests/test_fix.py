@@ -379,66 +379,6 @@ def test_python_state_and_tables_are_written(tmp_path: Path) -> None:
     assert now.model.state.text == b"the text"  # as TensorFlow gives it
 
 
-# --- parts of values
-
-
-@pytest.mark.parametrize(("was", "now"), [((4, 3), (4, 5)), ((10, 2), (7, 2)), ((5, 4), (6, 3))])
-def test_common_elements_can_be_copied_by_a_comment(
-    was: tuple[int, int], now: tuple[int, int], tmp_path: Path
-) -> None:
-    def program(shape: tuple[int, int], value: float) -> Any:
-        table = var(np.full(shape, value, np.float32))
-        return ckpt(net=module(table=table, rest=var([value] * 2)))
-
-    saved_program = program(was, 1.0)
-    path = str(saved_program.save(str(tmp_path / "ckpt")))
-    live = program(now, 0.0)
-    code = cv.check(live, path).fix().code
-    exec(code, {"ckpt": live, "path": path})
-    assert not live.net.table.numpy().any()  # never by itself
-    lines = code[code.index("# These have another shape") :].splitlines()[1:]
-    commented = "\n".join(line.removeprefix("#   ") for line in lines)
-    import tensorflow as tf
-
-    exec(commented, {"ckpt": live, "path": path, "tf": tf})
-    expected = np.zeros(now)
-    expected[: was[0], : was[1]] = 1.0
-    assert np.array_equal(live.net.table.numpy(), expected)
-
-
-@pytest.mark.parametrize(
-    ("was", "now"), [("int32", "int64"), ("float16", "float32"), ("float64", "bfloat16")]
-)
-def test_a_value_of_another_dtype_can_be_converted_by_a_comment(
-    was: str, now: str, tmp_path: Path
-) -> None:
-    import tensorflow as tf
-
-    def program(dtype: str, value: float) -> Any:
-        return ckpt(step=tf.Variable(tf.fill([3], tf.cast(value, dtype))), rest=var([value] * 2))
-
-    path = str(program(was, 3.0).save(str(tmp_path / "ckpt")))
-    live = program(now, 0.0)
-    code = cv.check(live, path).fix().code
-    exec(code, {"ckpt": live, "path": path})
-    assert not np.any(live.step.numpy())  # never by itself
-    lines = code[code.index("# These have another dtype") :].splitlines()[1:]
-    commented = "\n".join(line.removeprefix("#   ") for line in lines)
-    exec(commented, {"ckpt": live, "path": path, "tf": tf})
-    assert live.step.numpy().tolist() == [3.0] * 3 and live.step.dtype == now
-
-
-def test_texts_and_truth_values_are_not_offered_as_numbers(tmp_path: Path) -> None:
-    path = str(ckpt(a=var("1"), b=var(True)).save(str(tmp_path / "ckpt")))
-    assert "another dtype" not in cv.check(ckpt(a=var(1), b=var(1)), path).fix().code
-
-
-def test_values_of_another_rank_or_dtype_are_not_offered_in_part(tmp_path: Path) -> None:
-    path = str(ckpt(a=var([1.0, 2.0]), b=var([1, 2])).save(str(tmp_path / "ckpt")))
-    live = ckpt(a=var([[1.0, 2.0]]), b=var([1.0, 2.0, 3.0]))
-    assert "another shape now" not in cv.check(live, path).fix().code
-
-
 # --- from Keras 2 to Keras 3
 
 _MADE = {

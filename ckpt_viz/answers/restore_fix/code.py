@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from inspect import getattr_static
 
 from ckpt_viz.answers.dry_runs.verdicts import Verdicts
-from ckpt_viz.answers.restore_fix.left_out import LeftOut, Partly, WhyLeftOut
+from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.answers.short_code.skeleton import Skeleton, making
@@ -75,7 +75,6 @@ def restoring(
         made = making(skeleton, live, source, "restored")
         lines = ["import tensorflow as tf", "", *made, f"status = restored.{call}"]
         after = [*_of_file(live, source), *comments(left)]
-    after += _copied(left.partly, live, source, reader)
     lines.append(f"status.{strongest_assert(verdicts)}()")
     if beside:
         lines.append(f"reader = {reader}")
@@ -124,7 +123,6 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         helper = [*IN_PART.splitlines(), ""] if Form.PART in forms else []
         lines = [*imports, *lines[:2], *helper, *loading, *lines[2:], *ASSIGNED]
     after = [*_of_file(live, source), *comments(left)]
-    after += _copied(left.partly, live, source, reader)
     return "\n".join([*lines, *after]) + "\n"
 
 
@@ -168,10 +166,8 @@ def _of_file(live: Graph, source: str) -> Iterator[str]:
 
 def comments(left: LeftOut) -> Iterator[str]:
     """Yield comments on what a restore leaves out, and why."""
-    copied = {variable.key for variable in left.partly}
     for reason, values in left.values.items():
-        known = copied if reason is WhyLeftOut.MISFIT else ()
-        lines = (f"{v.name}: {v.key}" if v.key and v.key not in known else v.name for v in values)
+        lines = (f"{value.name}: {value.key}" if value.key else value.name for value in values)
         yield from listed_in_comment(reason.title, dict.fromkeys(lines))
     yield from listed_in_comment(
         "TensorFlow does not track these; pass them to tf.train.Checkpoint:", left.untracked
@@ -180,32 +176,6 @@ def comments(left: LeftOut) -> Iterator[str]:
         f"These are guesses, and left out; {left.accepting} uses the first place of each:",
         (f"{guess.name} may belong to {guess.places}: {guess.key}" for guess in left.guesses),
     )
-
-
-def _copied(partly: Sequence[Partly], live: Graph, source: str, reader: str) -> Iterator[str]:
-    """Yield code, as a comment, that copies the common elements of variables of other shapes."""
-    reshaped = [copy for copy in partly if not copy.is_cast]
-    cast = [copy for copy in partly if copy.is_cast]
-    opening = f"#   reader = {reader}"
-    if reshaped:
-        yield "# These have another shape now. If the order of elements is the same, copy a part:"
-        yield opening
-    for copy in reshaped[:_MOST_LISTED]:
-        variable = expression_of(live, copy.obj, source)
-        yield f"#   value = {variable}.numpy()"
-        yield f"#   value{copy.common} = reader.get_tensor({quoted(copy.key)}){copy.common}"
-        yield f"#   {variable}.assign(value)"
-    if len(reshaped) > _MOST_LISTED:
-        yield f"#   and {len(reshaped) - _MOST_LISTED} more"
-    if cast:
-        yield "# These have another dtype now. If it has room for the numbers, convert them:"
-        yield opening
-    for copy in cast[:_MOST_LISTED]:
-        variable = expression_of(live, copy.obj, source)
-        value = f"reader.get_tensor({quoted(copy.key)})"
-        yield f"#   {variable}.assign(tf.cast({value}, {variable}.dtype))"
-    if len(cast) > _MOST_LISTED:
-        yield f"#   and {len(cast) - _MOST_LISTED} more"
 
 
 def listed_in_comment(title: str, names: Iterable[str]) -> Iterator[str]:

@@ -104,14 +104,13 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     def _program(self, name: str, path: str | None) -> str:
         where = repr(prefix_of(self._file) if path is None else path)
         if not self._sure:
-            return restoring_nothing(replace(self._left_out, partly=[]))
+            return restoring_nothing(self._left_out)
         if self._is_plain_load:
             return loading(name, where, self._run.outcome.options, self._left_out)
         states = {pair: optimizer_of(self._live, pair.obj) is not None for pair in self._sure}
         in_order = sorted(states, key=lambda pair: (states[pair], pair.node))
         assigned = [self._assigned(pair, name) for pair in in_order]
-        variables = {copy.obj: self._expression(copy.obj, name) for copy in self._left_out.partly}
-        return assigning_from_keras(self._file, where, assigned, self._left_out, variables)
+        return assigning_from_keras(self._file, where, assigned, self._left_out)
 
     def _assigned(self, pair: Pair, name: str) -> Assigned:
         (attribute,) = self._saved.nodes[pair.node].attributes

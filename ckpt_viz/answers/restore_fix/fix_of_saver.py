@@ -36,7 +36,7 @@ class FixOfSaver(RestoreFix[CheckT]):
         prefix = self._prefix if path is None else path
         where = "path" if prefix is None else repr(prefix)
         if not self._sure:
-            return restoring_nothing(replace(self._left_out, partly=[]))
+            return restoring_nothing(self._left_out)
         saver, reader = (
             operand("saver" if live is None else live),
             reading(prefix_of(self._saved), where),

@@ -10,7 +10,6 @@ from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
 from ckpt_viz.graphs.object_graph.graph import Format, Graph
-from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.matching.correspondence.conversions import Conversion
 
 _ARCHIVE = (
@@ -22,7 +21,6 @@ _CHECKED = (
     "    assert value.shape == tuple(variable.shape), variable",
 )
 _OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
-_MOST_COPIES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,6 @@ def assigning_from_keras(
     path: str,
     assigned: Sequence[Assigned],
     left: LeftOut,
-    partly: Mapping[int, str],
 ) -> str:
     """Return the code that assigns values one by one.
 
@@ -57,7 +54,6 @@ def assigning_from_keras(
         path: The expression for its path.
         assigned: What gets a value.
         left: What stays out.
-        partly: The expressions for the variables whose shapes differ, by live object.
     """
     if file.is_of_tfjs:
         return _from_tfjs(file, path, assigned, left)
@@ -71,8 +67,7 @@ def assigning_from_keras(
         lines += (
             f"    {line}" for value, items in by_value.items() for line in _reading(value, items)
         )
-    after = [*comments(left), *_copied(file, path, left, partly)]
-    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *after]) + "\n"
+    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
 
 
 def _from_tfjs(file: Graph, path: str, assigned: Sequence[Assigned], left: LeftOut) -> str:
@@ -137,24 +132,3 @@ def _reading(value: str, items: Sequence[Assigned]) -> Iterator[str]:
     )
     yield "]"
     yield f"values += [(variable, {value}) for variable, key in keys]"
-
-
-def _copied(file: Graph, path: str, left: LeftOut, partly: Mapping[int, str]) -> Iterator[str]:
-    """Yield code, as a comment, that copies what variables of other shapes or dtypes can take."""
-    copies = left.partly[:_MOST_COPIES]
-    if copies:
-        yield "# These have another shape or dtype now. If the elements mean the same, copy them:"
-    opened = ""
-    for copy in copies:
-        variable, common = partly[copy.obj], copy.common
-        opening = f"#   with h5py.File({_file_of(file, path, copy.key)}) as file:"
-        yield from [opening] if opening != opened else []
-        opened = opening
-        if copy.is_cast:
-            yield f"#       {variable}.assign(file[{quoted(copy.key)}][()])"
-            continue
-        yield f"#       value = {variable}.numpy()"
-        yield f"#       value{common} = file[{quoted(copy.key)}]{common}"
-        yield f"#       {variable}.assign(value)"
-    if len(left.partly) > len(copies):
-        yield f"#   and {len(left.partly) - len(copies)} more"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import islice
@@ -18,29 +18,6 @@ from ckpt_viz.matching.restore_table.parts import Chains, place_of_row
 from ckpt_viz.matching.restore_table.rows import RestoreRow, RestoreTable, ValueCell, Why
 
 _MOST_ALTERNATIVES = 3
-
-
-class Partly(NamedTuple):
-    """A variable that has another shape now: the live object, the key, and both shapes.
-
-    With `is_cast` it has another dtype of numbers, and one shape.
-    """
-
-    obj: int
-    key: str
-    saved: tuple[int, ...]
-    live: tuple[int, ...]
-    is_cast: bool = False
-
-    @property
-    def common(self) -> str:
-        """The elements that both shapes have, as an index.
-
-        >>> Partly(0, "kernel", (32, 10), (32, 12)).common
-        '[:, :10]'
-        """
-        sizes = zip(self.saved, self.live, strict=True)
-        return f"[{', '.join(':' if was == now else f':{min(was, now)}' for was, now in sizes)}]"
 
 
 class LeftValue(NamedTuple):
@@ -134,7 +111,6 @@ class LeftOut:
         values: The values by reason.
         guesses: The values whose places are guesses, each with the objects that it may belong to.
         untracked: Attributes with values that TensorFlow does not follow.
-        partly: The variables of another shape or dtype whose elements, or some, can be converted.
         accepting: What makes a fix with the guesses.
         table: The table of the fix.
     """
@@ -142,7 +118,6 @@ class LeftOut:
     values: Mapping[WhyLeftOut, Sequence[LeftValue]]
     guesses: Sequence[LeftValue]
     untracked: Sequence[str]
-    partly: Sequence[Partly]
     accepting: str
     table: RestoreTable
 
@@ -208,7 +183,6 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
         {reason: [*_named(saved, live, every)] for reason, every in places.items() if every},
         [*_guessed(saved, live.names, guesses)],
         [*_untracked(live.names)],
-        [*_partly(saved, live, places[WhyLeftOut.MISFIT])],
         accepting,
         table,
     )
@@ -302,32 +276,3 @@ def _untracked(names: LayerNames) -> Iterator[str]:
         for attribute in node.not_saved:
             if attribute.is_lost:
                 yield names.child_place(obj, attribute.name)
-
-
-def _partly(saved: Graph, live: Graph, misfits: Iterable[_LeftPlace]) -> Iterator[Partly]:
-    """Yield the variables of other sizes, but as many dimensions; or of another number type."""
-    for node, obj in misfits:
-        if node is None or obj is None or saved.nodes[node].slot is not None:
-            continue
-        before, after = saved.nodes[node].attributes, live.nodes[obj].attributes
-        if not len(before) == len(after) == 1:
-            continue
-        was, now = before[0], after[0]
-        if was.shape is None or now.shape is None:
-            continue
-        if was.dtype != now.dtype:
-            if was.shape == now.shape and are_numbers(was.dtype, now.dtype):
-                yield Partly(obj, was.checkpoint_key, was.shape, now.shape, is_cast=True)
-            continue
-        if len(was.shape) == len(now.shape) and min((*was.shape, *now.shape), default=0) > 0:
-            yield Partly(obj, was.checkpoint_key, was.shape, now.shape)
-
-
-def are_numbers(*dtypes: str | None) -> bool:
-    """Return whether these are dtypes of real numbers, between which TensorFlow converts.
-
-    >>> are_numbers("int32", "int64"), are_numbers("float32", "bfloat16"), are_numbers("string")
-    (True, True, False)
-    """
-    kinds = ("int", "uint", "float", "bfloat")
-    return all(dtype is not None and dtype.startswith(kinds) for dtype in dtypes)

@@ -7,7 +7,7 @@ the checked Saver where a variable is not among the global variables of the grap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.answers.dry_runs.outcome import SaversProgram
@@ -193,7 +193,7 @@ class SaverCode:
         if live.source is None:
             yield "# The variables are those of the program that saved this file:"
             yield f"#   {printable(live.title)}"
-        yield from comments(replace(left, partly=[]))
+        yield from comments(left)
 
 
 def _in_file(value: Attribute) -> Iterator[SaversVariable]:
