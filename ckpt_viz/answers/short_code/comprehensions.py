@@ -10,10 +10,9 @@ from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.answers.short_code.names_in_runs import in_common, in_list, joined, list_of
+from ckpt_viz.answers.short_code.names_in_runs import in_list, joined, list_of
 from ckpt_viz.ground.expressions import quoted
 
 _FEWEST = 3  # items of a comprehension
@@ -100,66 +99,29 @@ class Loop:
 
 def loops(items: Iterable[KeyedExpression]) -> Iterator[Loop]:
     """Yield loops with every item, each once."""
-    every = [_Occurrence.of(place, placed) for place, placed in enumerate(items)]
-    takes_lists = len(every) > _MOST_SINGLE
-    by_form: dict[object, list[_Occurrence]] = defaultdict(list)
-    for item in every:
-        by_form[item.literals].append(item)
-    for alike in by_form.values():
-        groups: dict[str, list[_Occurrence]] = defaultdict(list)
-        for item in alike:
-            groups[item.form].append(item)
-        made = [loop for group in groups.values() for loop in _of_group(group, takes_lists)]
-        if takes_lists and len(made) > _MOST_GROUPS:
-            in_order = sorted(alike, key=_Occurrence.order)
-            whole = [_Rule(in_order).loop(by_components=each) for each in (True, False)]
-            made = min((made, *([loop] for loop in whole if loop)), key=_length)
-        yield from made
+    by_literals: dict[object, list[_Occurrence]] = defaultdict(list)
+    every = [_Occurrence.of(place, item) for place, item in enumerate(items)]
+    for occurrence in every:
+        by_literals[occurrence.literals].append(occurrence)
+    for alike in by_literals.values():
+        in_order = sorted(alike, key=_Occurrence.order)
+        by_form: dict[str, list[_Occurrence]] = defaultdict(list)
+        for occurrence in in_order:
+            by_form[occurrence.form].append(occurrence)
+        made = [loop for group in by_form.values() for loop in _of_group(group)]
+        is_long = len(every) > _MOST_SINGLE and len(made) > _MOST_GROUPS
+        whole = _Rule(in_order).loop() if is_long else None
+        yield from made if whole is None else min(made, [whole], key=_length)
+
+
+def _of_group(group: Sequence[_Occurrence]) -> list[Loop]:
+    """Return the loop of items of one form, or each item for itself."""
+    loop = _Rule(group).loop() if len(group) >= _FEWEST else None
+    return [item.alone for item in group] if loop is None else [loop]
 
 
 def _length(made: Sequence[Loop]) -> int:
     return sum(len(line) + 1 for loop in made for line in _of_list([loop]))
-
-
-def _of_group(group: Sequence[_Occurrence], takes_lists: bool) -> list[Loop]:
-    """Return the loops of items of one form."""
-    in_order = sorted(group, key=_Occurrence.order)
-    runs = [*_runs(in_order)]
-    made: list[Loop] = []
-    for run in runs:
-        loop = _Rule(run).loop() if len(run) >= _FEWEST and run[0].places else None
-        made += [item.alone for item in run] if loop is None else [loop]
-    if not takes_lists or len(runs) == 1 or len(group) < _FEWEST:
-        return made
-    whole = _Rule(in_order).loop()
-    # The first of a class has no number of Keras: its other variables can share a loop of names.
-    is_counted = [*map(len, runs)] == [1, len(group) - 1]
-    return (
-        made if whole is None or (_length(made) < _length([whole]) and not is_counted) else [whole]
-    )
-
-
-def _runs(items: Sequence[_Occurrence]) -> Iterator[list[_Occurrence]]:
-    """Yield the stretches in which all numbers go on by equal steps, the first of them by one."""
-    run: list[_Occurrence] = []
-    for item in items:
-        if run and not _goes_on(run, item):
-            yield run
-            run = []
-        run.append(item)
-    if run:
-        yield run
-
-
-def _goes_on(run: Sequence[_Occurrence], item: _Occurrence) -> bool:
-    if run[-1].constants != item.constants:
-        return False
-    steps = _steps(run[-1], item)
-    return steps[:1] == [1] and min(steps) >= 0 and (len(run) < 2 or steps == _steps(*run[-2:]))
-
-
-def _steps(last: _Occurrence, following: _Occurrence) -> list[int]:
-    return [b - a for a, b in zip(last.numbers, following.numbers, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -190,24 +152,13 @@ class _Occurrence:
         """The names of layers in the expression."""
         return [place for place in self.places if isinstance(place, str) and place]
 
-    @cached_property
+    @property
     def form(self) -> str:
         """The text with a mark for each name in the expression, and for each number."""
         text = self.placed.text
         for word in self.words:
             text = _without(text, word, "\0")
         return _NUMBER.sub("#", _COUNTED.sub("", text))
-
-    @cached_property
-    def numbers(self) -> list[int]:
-        """The numbers of the expression, then those of the text."""
-        own = [place for place in self.places if isinstance(place, int)]
-        return [*own, *map(int, _NUMBER.findall(self.placed.text))]
-
-    @property
-    def constants(self) -> object:
-        """What a stretch of items has in common."""
-        return self.words, _NUMBER.sub("#", self.placed.text)
 
     def order(self) -> tuple[list[int], int]:
         """Return the place among others of its form: by numbers, but for those in names."""
@@ -232,7 +183,7 @@ class _Rule:
         self.columns: dict[str, Sequence[_Value]] = {}
         self._taken = {*re.findall(r"\w+", "".join(items[0].literals)), "pair"}
 
-    def loop(self, *, by_components: bool = True) -> Loop | None:
+    def loop(self) -> Loop | None:
         """Return the loop; None if no name is free, or the expressions are equal."""
         items = self.items
         expression = items[0].literals[0]
@@ -241,9 +192,11 @@ class _Rule:
             expression += f"{code}{literal}"
         if not self.columns or not all(_PLAIN.fullmatch(item.placed.text) for item in items):
             return None
-        texts = [item.placed.text for item in items]
-        text = self._components(texts) if by_components else self._middle(texts)
-        if None in self.columns or len(self.columns) > len(_TEXTS):
+        components = [item.placed.text.split("/") for item in items]
+        if len({len(parts) for parts in components}) > 1:
+            return None
+        text = "/".join(map(self._component, zip(*components, strict=True)))
+        if len(self.columns) > len(_TEXTS):
             return None
         return Loop([item.placed for item in items], expression, _f_string(text), self.columns)
 
@@ -260,12 +213,6 @@ class _Rule:
         name = free or f"{names[0]}_{len(self.columns)}"
         self.columns[name] = values
         return name
-
-    def _components(self, texts: Sequence[str]) -> str:
-        columns = [*zip(*(text.split("/") for text in texts), strict=False)]
-        if len({text.count("/") for text in texts}) > 1:
-            return self._middle(texts)
-        return "/".join(map(self._component, columns))
 
     def _component(self, values: Sequence[str]) -> str:
         """Return a component of the texts, as the inside of an f-string."""
@@ -290,14 +237,6 @@ class _Rule:
             code = self._code(numbers)
             text += (code if len(set(numbers)) == 1 else f"{{{code}}}") + parts[0][place + 1]
         return text
-
-    def _middle(self, texts: Sequence[str]) -> str:
-        """Return the texts with one name for all that is between their ends."""
-        start = "".join(in_common(texts).rpartition("/")[:2])
-        backwards = [text[len(start) :][::-1] for text in texts]
-        end = "".join(in_common(backwards)[::-1].partition("/")[1:])
-        inside = [text[len(start) : len(text) - len(end)] for text in texts]
-        return f"{start}{{{self._code(inside, is_key=True)}}}{end}"
 
 
 def _as_steps(name: str, column: Sequence[_Value], values: Sequence[_Value]) -> str:

@@ -13,7 +13,6 @@ _NUMBERS = re.compile(r"(0|[1-9]\d{0,8})", re.ASCII)
 _PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
 _LONGEST_BLOCK = 12  # names with one number
 _FEWEST = 3  # names of a run
-_MOST_ENDS, _MOST_FIRST = 6, 4  # ends of each name, names before these
 _WIDTH = 88
 
 
@@ -33,18 +32,14 @@ class _Counting(NamedTuple):
 
 
 def in_list(names: Sequence[str]) -> list[str]:
-    """Return the code of a list of names, in lines; the shortest of several.
+    """Return the code of a list of names, in lines.
 
     >>> in_list(["conv", "conv_1", "conv_2", "conv_3", "head"])
     ["['conv', *(f'conv_{n}' for n in range(1, 4)), 'head']"]
     >>> in_list([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
     ["[*(f'b{n}_{end}' for n in range(2) for end in ('in', 'out'))]"]
     """
-    ways = [[*_items(names)]]
-    for first in range(min(_MOST_FIRST, len(names)) + 1):
-        products = (_product(names[first:], size) for size in range(2, _MOST_ENDS + 1))
-        ways += [[*map(quoted, names[:first]), product] for product in products if product]
-    return list_of(min(ways, key=lambda items: sum(map(len, items))))
+    return list_of([*_items(names)])
 
 
 def list_of(items: Sequence[str]) -> list[str]:
@@ -88,31 +83,6 @@ def joined(*parts: Sequence[str]) -> list[str]:
     return lines
 
 
-def _product(items: Sequence[str], size: int) -> str:
-    """Return code of names that each have the same ends, or the same beginnings; "" for others."""
-    if len(items) < 2 * size or len(items) % size:
-        return ""
-    blocks = [items[at : at + size] for at in range(0, len(items), size)]
-    for is_end, turn in ((True, 1), (False, -1)):
-        turned = [[item[::turn] for item in block] for block in blocks]
-        shared = in_common(turned[0])
-        name = shared.rstrip("_/. -:")
-        between, ends = shared[len(name) :], [item[len(shared) :] for item in turned[0]]
-        names = [block[0].removesuffix(between + ends[0]) for block in turned]
-        made = [[f"{name}{between}{end}" for end in ends] for name in names]
-        if made == turned and len({*ends}) == size and all(map(_PLAIN.fullmatch, [between, *ends])):
-            form = f"{{name}}{between}{{end}}" if is_end else f"{{end}}{between[::-1]}{{name}}"
-            every = "\n".join(in_list([name[::turn] for name in names]))
-            code = f"f{quoted(form)} for name in {every} for end in"
-            return f"*({code} {_ends([end[::turn] for end in ends])})"
-    return ""
-
-
-def in_common(names: Sequence[str]) -> str:
-    """Return the characters with which all names begin."""
-    return os.path.commonprefix(names)  # noqa: RUF071 (these are no paths)
-
-
 def _ends(ends: Sequence[str]) -> str:
     return (
         quoted("".join(ends)) if {*map(len, ends)} == {1} else f"({', '.join(map(quoted, ends))})"
@@ -127,7 +97,7 @@ def _of_block(block: Sequence[_Counting], numbers: str) -> str:
     if len({name.start for name in block}) > 1:
         every = ", ".join(name.code for name in block)
         return f"name for n in {numbers} for name in ({every})"
-    shared = in_common(ends)
+    shared = os.path.commonprefix(ends)  # noqa: RUF071 (these are no paths)
     form = f"{block[0].start}{{n}}{shared}{{end}}"
     every = _ends([end[len(shared) :] for end in ends])
     return f"f{quoted(form)} for n in {numbers}\n    for end in {every}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
@@ -17,6 +16,7 @@ from ckpt_viz.matching.changes.emptied import Emptied
 from ckpt_viz.matching.changes.in_sequences import index
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.looks import have_doubles
+from ckpt_viz.matching.correspondence.alignment import longest_increasing
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
@@ -288,7 +288,8 @@ class Deeds:
         differing = [pair for pair, now in zip(pairs, by_place, strict=True) if pair != now]
         if len(differing) == len(SWAPPED):
             return differing, SWAPPED
-        kept = _longest_in_order([index(live[obj]) for _, obj in pairs])
+        places = [(i, index(live[obj])) for i, (_, obj) in enumerate(pairs)]
+        kept = {i for i, _ in longest_increasing(places)}
         return [pair for i, pair in enumerate(pairs) if i not in kept], ()
 
 
@@ -303,26 +304,6 @@ def _sides(pairs: Iterable[_Pair]) -> tuple[tuple[int, ...], tuple[int, ...]]:
 
 def _are_indices(*labels: str) -> bool:
     return all(map(INDEX.fullmatch, labels))
-
-
-def _longest_in_order(places: Sequence[int]) -> set[int]:
-    """Return the indices of one longest sequence of places that counts up.
-
-    >>> sorted(_longest_in_order([1, 2, 3, 0]))
-    [0, 1, 2]
-    """
-    ends: list[int] = []  # by length, the index at which the lowest sequence of it ends
-    before: list[int | None] = []
-    for i, place in enumerate(places):
-        length = bisect_left([places[end] for end in ends], place)
-        before.append(ends[length - 1] if length else None)
-        ends[length : length + 1] = [i]
-    kept = set[int]()
-    last = ends[-1] if ends else None
-    while last is not None:
-        kept.add(last)
-        last = before[last]
-    return kept
 
 
 def _values(graph: Graph, top: int) -> tuple[int, ...]:
