@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ckpt_viz.answers.short_code.names_in_runs import in_list, joined, list_of
 from ckpt_viz.ground.expressions import quoted
 
-_FEWEST = 3  # items of a comprehension
+_FEWEST, _FEWEST_IN_ZIP = 3, 5  # items of a comprehension, and of one over several lists
 _FEWEST_IN_RANGE = 5  # numbers of a list
 _MOST_SINGLE = 12  # items with a line of their own
 _MOST_GROUPS = 4  # comprehensions for expressions that differ in places alone
@@ -93,8 +93,7 @@ class Loop:
         names = f"for {', '.join(self.columns)} in "
         if len(values) == 1:
             return joined([names], values[0])
-        every = [f"    {line}" for column in values for line in joined(column, [","])]
-        return [f"{names}zip(", *every, ")"]
+        return joined([names], list_of(["\n".join(column) for column in values], "zip(", ")"))
 
 
 def loops(items: Iterable[KeyedExpression]) -> Iterator[Loop]:
@@ -117,7 +116,9 @@ def loops(items: Iterable[KeyedExpression]) -> Iterator[Loop]:
 def _of_group(group: Sequence[_Occurrence]) -> list[Loop]:
     """Return the loop of items of one form, or each item for itself."""
     loop = _Rule(group).loop() if len(group) >= _FEWEST else None
-    return [item.alone for item in group] if loop is None else [loop]
+    if loop is None or (len(loop.columns) > 1 and len(group) < _FEWEST_IN_ZIP):
+        return [item.alone for item in group]
+    return [loop]
 
 
 def _length(made: Sequence[Loop]) -> int:

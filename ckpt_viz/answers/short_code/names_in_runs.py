@@ -42,11 +42,11 @@ def in_list(names: Sequence[str]) -> list[str]:
     return list_of([*_items(names)])
 
 
-def list_of(items: Sequence[str]) -> list[str]:
-    """Return the code of a list of items that are code, in lines."""
+def list_of(items: Sequence[str], opening: str = "[", closing: str = "]") -> list[str]:
+    """Return the code of a list, or a call, of items that are code, in lines."""
     text = ", ".join(items)
     if len(text) <= _WIDTH and "\n" not in text:
-        return [f"[{text}]"]
+        return [f"{opening}{text}{closing}"]
     lines = [""]
     for item in items:
         first, *others = item.split("\n")
@@ -55,7 +55,7 @@ def list_of(items: Sequence[str]) -> list[str]:
         lines[-1] += f" {first}" if lines[-1] else first
         lines += others
         lines[-1] += ","
-    return ["[", *(f"    {line}" for line in lines), "]"]
+    return [opening, *(f"    {line}" for line in lines), closing]
 
 
 def _items(names: Sequence[str]) -> Iterator[str]:
