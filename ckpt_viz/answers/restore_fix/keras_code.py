@@ -55,38 +55,22 @@ def assigning_from_keras(
         assigned: What gets a value.
         left: What stays out.
     """
-    if file.is_of_tfjs:
-        return _from_tfjs(file, path, assigned, left)
     by_file: dict[str, dict[str, list[Assigned]]] = {}
     for item in sorted(assigned, key=lambda item: item.conversion is not None):
         of_file = by_file.setdefault(_file_of(file, path, item.key), {})
-        of_file.setdefault(_value_of(item), []).append(item)
+        of_file.setdefault(_value_of(file, item), []).append(item)
     lines = [*_imports(file, assigned), "", *_opening(file, path), "values = []"]
     for opened, by_value in by_file.items():
-        lines.append(f"with h5py.File({opened}) as file:")
-        lines += (
-            f"    {line}" for value, items in by_value.items() for line in _reading(value, items)
-        )
-    return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
-
-
-def _from_tfjs(file: Graph, path: str, assigned: Sequence[Assigned], left: LeftOut) -> str:
-    """Return the code for a model of TensorFlow.js, whose weights may be quantized."""
-    by_value: dict[str, list[Assigned]] = {}
-    for item in assigned:
-        by_value.setdefault(_value_of(item).replace("file[key][()]", "file.read(key)"), []).append(
-            item
-        )
-    imports = [line for line in _imports(file, assigned) if line != "import h5py"]
-    lines = ["import ckpt_viz as cv", *imports, "", f"file = cv.graph({path})", "values = []"]
-    lines += (line for value, items in by_value.items() for line in _reading(value, items))
+        reading = [line for value, items in by_value.items() for line in _reading(value, items)]
+        lines += [f"with h5py.File({opened}) as file:"] if not file.is_of_tfjs else []
+        lines += reading if file.is_of_tfjs else [f"    {line}" for line in reading]
     return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
 
 
 def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:
     if _is_archive(file):
         yield from ("import io", "import zipfile", "")
-    yield "import h5py"
+    yield "import ckpt_viz as cv" if file.is_of_tfjs else "import h5py"
     if any(map(_is_of_ml_dtypes, assigned)):
         yield "import ml_dtypes"
     if needs_numpy(item.conversion for item in assigned if item.conversion is not None):
@@ -98,6 +82,8 @@ def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:
 def _opening(file: Graph, path: str) -> Iterator[str]:
     if _is_archive(file):
         yield from (line.format(path=path) for line in _ARCHIVE)
+    if file.is_of_tfjs:
+        yield f"file = cv.graph({path})"  # its weights may be quantized
 
 
 def _is_archive(file: Graph) -> bool:
@@ -108,9 +94,9 @@ def _is_of_ml_dtypes(item: Assigned) -> bool:
     return item.dtype is not None and item.dtype.startswith(_OF_ML_DTYPES)
 
 
-def _value_of(item: Assigned) -> str:
+def _value_of(file: Graph, item: Assigned) -> str:
     """Return the expression for a value in the form of its variable."""
-    value = "file[key][()]"
+    value = "file.read(key)" if file.is_of_tfjs else "file[key][()]"
     if _is_of_ml_dtypes(item):
         value = f"{value}.view(ml_dtypes.{item.dtype})"
     return value if item.conversion is None else item.conversion.code(value)

@@ -25,7 +25,6 @@ from ckpt_viz.matching.story.save_order import (
     OF_HIDDEN,
     PYTHON_STATE,
     Counting,
-    Marks,
     Order,
     SaveAction,
     SaveCall,
@@ -104,7 +103,7 @@ class SaveStory(Story):
         self._before, self._after = tuple(before), tuple(after)
         self._skips = skips
         self._order = Order(graph, call, counting)
-        self._marks = Marks() if skips else self._order.marks()
+        self._marks = () if skips else tuple(self._order.marks())
         self._fails = bool(self._marks) and self._marks[-1][0] is SaveAction.FAIL
         if self._fails:
             self._after = ()

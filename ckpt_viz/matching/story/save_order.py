@@ -6,12 +6,11 @@ then `MultiDeviceSaver.save`.
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes import walks
@@ -65,31 +64,6 @@ class SaveCall(str, Enum):
 
 Mark = tuple[SaveAction, int, int]
 """A step: what it does, a node, and a place among the node's children, slots or attributes."""
-
-
-class Marks(Sequence[Mark]):
-    """Steps as they are before anyone looks at them: 16 bytes each."""
-
-    def __init__(self) -> None:
-        self._actions: list[SaveAction] = []
-        self._numbers = array("i")
-
-    def extend(self, marks: Iterable[Mark]) -> None:
-        """Add steps; stop after one that fails."""
-        add_action, add_number = self._actions.append, self._numbers.append
-        for action, node_id, at in marks:
-            add_action(action)
-            add_number(node_id)
-            add_number(at)
-            if action is SaveAction.FAIL:
-                return
-
-    def __len__(self) -> int:
-        return len(self._actions)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return a step."""
-        return self._actions[index], self._numbers[2 * index], self._numbers[2 * index + 1]
 
 
 class Counting(NamedTuple):
@@ -154,12 +128,13 @@ class Order:
 
     # --- the order
 
-    def marks(self) -> Marks:
-        """Return the steps in TensorFlow's order, up to the first failure."""
-        marks = Marks()
+    def marks(self) -> Iterator[Mark]:
+        """Yield the steps in TensorFlow's order, up to the first failure."""
         phases = (self._count, self._walk, self._number, self._slots, self._keys, self._write)
-        marks.extend(mark for phase in phases for mark in phase())
-        return marks
+        for mark in (mark for phase in phases for mark in phase()):
+            yield mark
+            if mark[0] is SaveAction.FAIL:
+                return
 
     def _count(self) -> Iterator[Mark]:
         if self.makes_counter:

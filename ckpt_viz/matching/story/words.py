@@ -6,7 +6,7 @@ Each sentence has a text and a reason, with names of facts in braces, and a plac
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +25,7 @@ class Sentence:
 
 
 @dataclass(frozen=True)
-class Facts(Mapping[str, str]):
+class Facts:
     """The facts that sentences name, each made of `about` when a sentence asks for it."""
 
     makers: Mapping[str, Callable[..., str]]
@@ -34,14 +34,6 @@ class Facts(Mapping[str, str]):
     def __getitem__(self, name: str) -> str:
         """Return a fact."""
         return self.makers[name](*self.about)
-
-    def __iter__(self) -> Iterator[str]:
-        """Yield the names of all facts."""
-        return iter(self.makers)
-
-    def __len__(self) -> int:
-        """Return the number of facts."""
-        return len(self.makers)
 
     def said(self, template: str) -> str:
         """Return a sentence with its facts. Braces in a fact are text."""
