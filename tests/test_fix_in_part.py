@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,48 @@ def test_its_code_does_the_same_with_tensorflow_alone(tmp_path: Path) -> None:
     head, same = by_code.net.head, by_fix.net.head
     np.testing.assert_array_equal(head.kernel.numpy(), same.kernel.numpy())
     np.testing.assert_array_equal(head.bias.numpy(), same.bias.numpy())
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize("ending", [".weights.h5", ".keras", ".h5"])
+def test_files_of_keras_are_copied_in_part_too(library: str, ending: str, tmp_path: Path) -> None:
+    keras = pytest.importorskip(library)
+
+    def model(words: int) -> Any:
+        keras.backend.clear_session()  # the layers have the same numbers in all programs
+        layers = [keras.layers.Embedding(words, 2, name="words"), keras.layers.Dense(2, name="out")]
+        made = keras.Sequential([keras.Input((3,)), *layers])
+        made.compile("adam", "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    def rows(model: Any) -> Any:
+        return model.get_layer("words").get_weights()[0]
+
+    def states(model: Any) -> list[Any]:
+        return [variable.numpy() for variable in model.optimizer.variables if len(variable.shape)]
+
+    old, path = model(5), str(tmp_path / f"old{ending}")
+    for variable in old.optimizer.variables:
+        variable.assign(np.arange(np.prod(variable.shape)).reshape(variable.shape))
+    old.save_weights(path) if ending == ".weights.h5" else old.save(path)
+    by_fix, by_code, loaded = model(7), model(7), model(7)
+    check = cv.check(by_fix, path)
+    table = check.overlay.table
+    assert table is not None
+    (question,) = (guess.question for guess in table.guessed)
+    assert question.startswith("Do the first 5 of 7 in ")
+    (part,) = re.findall(r"guesses=\['(.+)'\]", str(check.fix()))
+    own, fix = rows(by_fix)[5:], check.fix(guesses=[part])
+    fix.apply()
+    np.testing.assert_array_equal(rows(by_fix), np.concatenate([rows(old), own]))
+    own, code = rows(by_code)[5:], cv.check(by_code, path).fix(guesses=[part]).code
+    exec(compile(code, "fix", "exec"), {"ckpt": by_code})
+    np.testing.assert_array_equal(rows(by_code), np.concatenate([rows(old), own]))
+    loaded.load_weights(fix.write(str(tmp_path / "new.weights.h5")))
+    np.testing.assert_array_equal(rows(loaded), rows(by_fix))
+    for state, saved in zip(states(by_fix), states(old), strict=True):
+        np.testing.assert_array_equal(state[tuple(map(slice, saved.shape))], saved)
 
 
 def test_nothing_is_copied_in_part_unasked(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ Its free names are `ckpt`, the live object that was checked, and `path`, the che
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import getattr_static
 
@@ -117,11 +117,8 @@ def assigning(steps: Steps, live: Graph, left: LeftOut, source: str, path: str, 
         lines.append(f"restored.read({path}).assert_existing_objects_matched()")
     if steps.keys:
         loading = [f"reader = {reader}", *_loading(steps, live, source), *_CHECKED]
-        forms = {conversion.form for conversion in steps.conversions.values()}
-        needs = needs_numpy(steps.conversions.values()) or Form.PART in forms
-        imports = ["import numpy as np"] if needs else []
-        helper = [*IN_PART.splitlines(), ""] if Form.PART in forms else []
-        lines = [*imports, *lines[:2], *helper, *loading, *lines[2:], *ASSIGNED]
+        numpy, helper = needed_by(steps.conversions.values())
+        lines = [*numpy, *lines[:2], *helper, *loading, *lines[2:], *ASSIGNED]
     after = [*_of_file(live, source), *comments(left)]
     return "\n".join([*lines, *after]) + "\n"
 
@@ -142,9 +139,12 @@ def _loading(steps: Steps, live: Graph, source: str) -> Iterator[str]:
         yield f"values {becomes} [(variable, tf.constant({value})) for variable, key in {keys}]"
 
 
-def needs_numpy(conversions: Iterable[Conversion]) -> bool:
-    """Return whether the code of some conversions calls NumPy."""
-    return any("np." in conversion.code("") for conversion in conversions)
+def needed_by(conversions: Collection[Conversion]) -> tuple[list[str], list[str]]:
+    """Return the import of NumPy and the function that the code of some conversions calls."""
+    is_in_part = any(conversion.form is Form.PART for conversion in conversions)
+    needs_numpy = is_in_part or any("np." in conversion.code("") for conversion in conversions)
+    numpy = ["import numpy as np"] if needs_numpy else []
+    return numpy, [*IN_PART.splitlines(), ""] if is_in_part else []
 
 
 def strongest_assert(verdicts: Verdicts) -> str:

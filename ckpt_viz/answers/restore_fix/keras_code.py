@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needs_numpy
+from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needed_by
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
@@ -59,7 +59,12 @@ def assigning_from_keras(
     for item in sorted(assigned, key=lambda item: item.conversion is not None):
         of_file = by_file.setdefault(_file_of(file, path, item.key), {})
         of_file.setdefault(_value_of(file, item), []).append(item)
-    lines = [*_imports(file, assigned), "", *_opening(file, path), "values = []"]
+    conversions = [item.conversion for item in assigned if item.conversion is not None]
+    numpy, helper = needed_by(conversions)
+    imports = [*_imports(file, assigned), *numpy]
+    if any("tf." in item.expression for item in assigned):
+        imports.append("import tensorflow as tf")
+    lines = [*imports, "", *helper, *_opening(file, path), "values = []"]
     for opened, by_value in by_file.items():
         reading = [line for value, items in by_value.items() for line in _reading(value, items)]
         lines += [f"with h5py.File({opened}) as file:"] if not file.is_of_tfjs else []
@@ -73,10 +78,6 @@ def _imports(file: Graph, assigned: Sequence[Assigned]) -> Iterator[str]:
     yield "import ckpt_viz as cv" if file.is_of_tfjs else "import h5py"
     if any(map(_is_of_ml_dtypes, assigned)):
         yield "import ml_dtypes"
-    if needs_numpy(item.conversion for item in assigned if item.conversion is not None):
-        yield "import numpy as np"
-    if any("tf." in item.expression for item in assigned):
-        yield "import tensorflow as tf"
 
 
 def _opening(file: Graph, path: str) -> Iterator[str]:

@@ -70,7 +70,7 @@ def _guessed_part(
 def copies_in_part(mapping: ValueMapping) -> list[Pair]:
     """Return the pairs of values whose shapes differ in sizes alone, into live variables."""
     saved, live = mapping.saved, mapping.live
-    if live.origin is not Origin.LIVE or saved.is_name_based or saved.is_of_keras:
+    if live.origin is not Origin.LIVE or saved.is_name_based:
         return []
     return [pair for pair in mapping.misfits if _has_common_elements(saved, live, pair)]
 
