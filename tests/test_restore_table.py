@@ -218,6 +218,23 @@ def test_a_state_is_named_by_itself_before_its_variable(tmp_path: Path) -> None:
         assert graph.node_id(name) in slots
 
 
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+def test_what_holds_all_others_is_left_out_on_both_sides(tmp_path: Path) -> None:
+    def part(size: int) -> Any:
+        return module(w=var(np.ones(size, "float32")), b=var(np.ones((size, 2), "float32")))
+
+    lists = module(downs=[part(2), part(3)], ups=[part(4), part(5)], head=part(6))
+    names = module(d=part(2), e=part(3), f=part(4), g=part(5), head=part(7))
+    path = ckpt(m=lists).write(str(tmp_path / "c"))
+    check = cv.check(ckpt(m=names), path)
+    table = check.overlay.table
+    assert table is not None
+    shown = {name for line in table.lines for name in (line.saved, line.live)}
+    assert {"downs", "d", "head"} <= shown, shown
+    assert not [name for name in shown if name.startswith("m.")]
+
+
 def test_hostile_names_move_no_cursor(tmp_path: Path) -> None:
     name = "a\x1b[2J\nb"
     saved = write_graph(tmp_path / "saved", graph({0: {name: 1, "w": 2}}, (1, 2)))

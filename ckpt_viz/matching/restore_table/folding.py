@@ -27,6 +27,7 @@ from ckpt_viz.matching.restore_table.rows import (
 
 _NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
+_LAYER_AND_VALUE = 2  # names in the path of a value
 # Reasons that tell most, first, and then what happens to values without one of these.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
 _LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
@@ -327,12 +328,24 @@ class Folding:
         beside = {self._own_name(part) for part in root.below}
         if not beside.isdisjoint(map(self._own_name, root.below[trunk].below)):
             return "", ""
-        saved, live = self.table.saved, self.table.live
-        obj = self._counterparts[1].get(trunk.node)
+        obj = self._live_trunk(trunk.node)
         return (
-            "" if saved is None else f"{place_of_row(saved, trunk.node)}.",
-            "" if obj is None else f"{place_of_row(live, obj)}.",
+            f"{place_of_row(self._graph_of(trunk), trunk.node)}.",
+            "" if obj is None else f"{place_of_row(self.table.live, obj)}.",
         )
+
+    def _live_trunk(self, trunk: int) -> int | None:
+        """Return what holds the parts of the program that were saved in the trunk."""
+        saved, live = self.table.saved, self.table.live
+        pairs = [
+            (self._chain(saved, row.saved), self._chain(live, row.live))
+            for row in self.table.rows
+            if saved is not None and row.saved is not None and row.live is not None
+        ]
+        below = [chain for (top, *_), chain in pairs if top == trunk]
+        tops = {chain[0] for chain in below}
+        is_layer = all(len(chain) <= _LAYER_AND_VALUE for chain in below)
+        return tops.pop() if len(tops) == 1 and not is_layer else None
 
     def _is_optimizer(self, part: _Part) -> bool:
         graph = self._graph_of(part)
