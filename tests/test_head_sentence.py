@@ -501,6 +501,31 @@ def test_a_layer_without_a_name_is_larger_and_not_replaced(tmp_path: Path) -> No
     assert sentence_of(cv.check(checkpoint(3), path)) == "dense_1 is larger: 2 → 3."
 
 
+@pytest.mark.parametrize("ending", ["", ".weights.h5", ".keras"])
+def test_attention_of_other_heads_is_named_as_a_whole(ending: str, tmp_path: Path) -> None:
+    keras = keras_3()
+    layers = keras.layers
+
+    def model(heads: int) -> Any:
+        inputs = tensor = keras.Input((3, 8))
+        for name in ("first", "second"):
+            attention = layers.MultiHeadAttention(heads, 8 // heads, name=name)
+            tensor = layers.Dense(8)(attention(tensor, tensor))
+        return keras.Model(inputs, tensor)
+
+    old, new = model(2), model(4)
+    if ending:
+        path = str(tmp_path / f"m{ending}")
+        old.save(path) if ending == ".keras" else old.save_weights(path)
+        check = cv.check(new, path)
+    else:
+        check = cv.check(ckpt(model=new), save_any(tmp_path, ckpt(model=old)))
+    assert sentence_of(check) == "first and second are of another shape."
+    shown = {name for line in check.overlay.table.lines for name in (line.saved, line.live)}
+    assert {"query", "key", "value"} <= {name.rpartition(".")[2] for name in shown}
+    assert not [name for name in shown if name.endswith("_dense")]
+
+
 def test_a_saved_block_that_is_no_block_now_has_the_names_of_its_layers(tmp_path: Path) -> None:
     keras = keras_3()
     layers = keras.layers

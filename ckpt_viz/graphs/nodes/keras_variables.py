@@ -8,7 +8,7 @@ its options tell the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -64,6 +64,8 @@ _OF_ATTENTION = {
     "gate_dense": "gate",
     "output_dense": "attention_output",
 }
+_ATTENTION = "MultiHeadAttention"
+_EVERY_ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
 # The parts of a Bidirectional: it first makes and calls the layer that it wraps.
 _DIRECTIONS = ("forward_layer", "backward_layer")
 _ATTENTIONS = frozenset(
@@ -166,6 +168,25 @@ def part_name(label: str, class_of_owner: str) -> str | None:
         return _OF_ATTENTION.get(bare)
     is_cell = owner in _WITH_CELLS and re.fullmatch(r"(\w+_)?cell(_\d+)?", bare)
     return _CELL if is_cell else None
+
+
+def class_by_parts(labels: Collection[str]) -> str:
+    """Return the class of a layer of which a file tells only its parts; "" for any other.
+
+    >>> class_by_parts(["query_dense", "key_dense", "value_dense", "output_dense", "softmax"])
+    'MultiHeadAttention'
+    """
+    bare = {label.lstrip("_") for label in labels}
+    return _ATTENTION if bare.issuperset(_EVERY_ATTENTION) else ""
+
+
+def is_part_of_attention(label: str) -> bool:
+    """Return whether a local name is that of a layer in Keras' attention, private or not.
+
+    >>> is_part_of_attention("_query_dense"), is_part_of_attention("_tracker")
+    (True, False)
+    """
+    return label.lstrip("_") in _OF_ATTENTION
 
 
 def order_of_parts(names: Sequence[str], class_of_owner: str | None) -> Sequence[int]:

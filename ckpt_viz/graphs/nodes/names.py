@@ -15,7 +15,14 @@ from functools import cache, cached_property, lru_cache
 from typing import Protocol
 
 from ckpt_viz.graphs.nodes.exported import COPIES
-from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at, part_name, path_component
+from ckpt_viz.graphs.nodes.keras_variables import (
+    class_by_parts,
+    is_automatic,
+    is_part_of_attention,
+    kind_at,
+    part_name,
+    path_component,
+)
 from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
 from ckpt_viz.graphs.nodes.tree import Tree
 from ckpt_viz.ground.text import CUT, MOST_READABLE, count, readable
@@ -245,6 +252,8 @@ def holders(nodes: Sequence[Node], tree: Tree) -> Sequence[int]:
 def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
     """Return whether a node is a private container: people's paths leave these out.
 
+    The layers in an attention of Keras have private names, and are none.
+
     Keras' own list of a model's layers is one, too. In an old file, the layers do not tell their
     names: all have classes with numbers.
     """
@@ -252,6 +261,8 @@ def is_holder(nodes: Sequence[Node], tree: Tree, node_id: int) -> bool:
         return False
     below = nodes[node_id].children
     is_list = tree.labels[node_id] == _LAYERS and nodes[node_id].role is Role.CONTAINER
+    if is_part_of_attention(tree.labels[node_id]):
+        return False
     return tree.labels[node_id].startswith("_") or (
         is_list
         and bool(below)
@@ -293,7 +304,11 @@ def names_of(nodes: Sequence[Node], tree: Tree, order: Sequence[int]) -> list[st
     for node_id in order[1:]:
         node, label = nodes[node_id], tree.labels[node_id]
         is_state[node_id] |= is_state[tree.parents[node_id]]
-        part = part_name(label, nodes[tree.parents[node_id]].type_name or "")
+        owner = nodes[tree.parents[node_id]]
+        class_name = owner.type_name or ""
+        if not class_name and is_part_of_attention(label):
+            class_name = class_by_parts([child.local_name for child in owner.children])
+        part = part_name(label, class_name)
         if part is not None and node.role not in VALUE_ROLES:
             names[node_id] = part
             continue

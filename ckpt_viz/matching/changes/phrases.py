@@ -21,6 +21,7 @@ from ckpt_viz.matching.changes.shapes_in_words import (
     optimizer_classes,
     shape,
     size_words,
+    wholes,
 )
 from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_article
 from ckpt_viz.matching.correspondence.pairs import Certainty
@@ -253,7 +254,9 @@ class Phrases:
     def _resized(self, deeds: Sequence[Deed]) -> Phrase:
         objects = [obj for deed in deeds for obj in deed.objects]
         nodes = [node for deed in deeds for node in deed.nodes]
-        names = self._list(self.names.live, layers(self.names.live, objects))
+        parts = layers(self.names.live, objects)
+        parts = parts if len(parts) <= self.most else wholes(self.names.live, objects)
+        names = self._list(self.names.live, parts)
         shapes = [
             (shape(self.names.saved.graph, node), shape(self.names.live.graph, obj))
             for node, obj in zip(nodes, objects, strict=True)

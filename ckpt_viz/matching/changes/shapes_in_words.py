@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.graphs.slots.optimizer_table import ROWS
 from ckpt_viz.ground.text import shape_words
@@ -13,6 +13,7 @@ from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, h
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
 
+_MOST_LEVELS = 16  # of parts; a hostile chain has a hundred thousand
 _Shape = Sequence[int | None]
 
 
@@ -27,6 +28,29 @@ def layers(side: Side, values: Sequence[int]) -> list[int]:
     }
     holder_or_value = (names.holder(v) if names.holder(v) in whole else v for v in values)
     return [*dict.fromkeys(holder_or_value)]
+
+
+def wholes(side: Side, values: Sequence[int]) -> list[int]:
+    """Return parts in place of their layers, where each of these has one of the values."""
+    holder, touched = side.graph.names.holder, {*values}
+    for value in values:
+        above = holder(value)
+        while above not in touched:
+            touched.add(above)
+            above = holder(above) if above != ROOT else ROOT
+    parts = dict[int, None]()
+    for part in layers(side, values):
+        whole = at = part
+        for _ in range(_MOST_LEVELS):
+            above = holder(at)
+            inside = (inner for inner in side.held[above] if inner in side.valued)
+            if above != ROOT and touched.issuperset(inside):
+                whole = above
+            elif above == ROOT or not has_value(side.graph.nodes[at]):
+                break
+            at = above
+        parts[whole] = None
+    return [*parts]
 
 
 def shape(graph: Graph, node: int) -> _Shape:
