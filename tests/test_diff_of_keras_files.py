@@ -165,8 +165,9 @@ def test_another_name_at_the_same_place_is_told(file: str, tmp_path: Path) -> No
 
     dense = keras.layers.Dense
     for name in ("fc", "projection"):
-        # The numbers of automatic names tell nothing.
-        model = keras.Sequential([keras.Input((4,)), dense(4, name=name), dense(3), dense(2)])
+        # The numbers of automatic names tell nothing, also of layers without weights.
+        layers = [dense(4, name=name), dense(3), keras.layers.Dropout(0.1), dense(2)]
+        model = keras.Sequential([keras.Input((4,)), *layers])
         path = str(tmp_path / (name + file))
         model.save_weights(path) if "weights" in file else model.save(path)
     diff = cv.diff(tmp_path / f"fc{file}", tmp_path / f"projection{file}")

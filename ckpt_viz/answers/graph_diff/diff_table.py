@@ -10,7 +10,7 @@ from functools import cached_property
 from ckpt_viz.answers.graph_diff.comparison import CommonValues
 from ckpt_viz.answers.graph_diff.counterparts import compares_names
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic, kind_at
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import (
@@ -97,7 +97,9 @@ def called_anew(a: Graph, b: Graph, pairs: Iterable[tuple[int, int]]) -> Sequenc
     return [
         (readable(printable(was.own_name)), readable(printable(now.own_name)))
         for was, now in layers
-        if was.own_name and now.own_name and was.own_name != now.own_name
+        if was.own_name and now.own_name
+        # Another number tells nothing: Keras may have made it.
+        if kind_at([was.own_name]) != kind_at([now.own_name])
         if was.role is now.role is Role.LAYER
         if not any(is_automatic(str(each.own_name), each.type_name) for each in (was, now))
     ]
