@@ -1,6 +1,6 @@
 /** The object graph as the view asks for it: nodes by id, read from the columns on demand. */
 
-import { starts } from "../basics/columns";
+import { groupedBy, ownersOf, starts } from "../basics/columns";
 import * as WORDS from "../basics/strings";
 import {
   ABSENT,
@@ -159,7 +159,8 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
   const attributeStart = starts(columns.attribute_count);
   const unsavedStart = starts(columns.unsaved_count);
   const slots = slotsByNode(payload, text);
-  const incoming = incomingEdges(payload, childStart);
+  const parents = ownersOf(childStart);
+  const incoming = groupedBy(columns.child_node, size, Int32Array.from(parents.keys()));
 
   const range = (offsets: Int32Array, id: number): readonly number[] => {
     const first = offsets[id] ?? 0;
@@ -193,13 +194,10 @@ export function makeGraph(payload: Payload, canAsk = false): Graph {
         node: at("child_node", edge),
       })),
     edgesTo: (id) =>
-      range(incoming.starts, id).map((place) => {
-        const edge = incoming.edges[place] ?? 0;
-        return {
-          localName: text("child_label", edge) ?? "",
-          node: incoming.parents[place] ?? ROOT,
-        };
-      }),
+      Array.from(incoming(id), (edge) => ({
+        localName: text("child_label", edge) ?? "",
+        node: parents[edge] ?? ROOT,
+      })),
     firstEdge: (id) => {
       const parent = at("first_parent", id);
       return id === ROOT || parent === ABSENT
@@ -259,7 +257,6 @@ type Tree = Pick<
 /** The tree of all nodes, each in its own row. */
 function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
   const { columns, nodeCount, overlay, strings } = payload;
-  const { ids, starts: offsets } = childLists(columns.tree_order, columns.tree_parent);
   const label = (id: number): string => text("tree_label", id) ?? "";
   const saved = overlay?.columns.overlay_saved_label;
   const savedNames = overlay?.columns.overlay_saved_name;
@@ -275,7 +272,7 @@ function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
     called,
     savedCalled: (id) => strings[savedNames?.[id] ?? ABSENT] ?? called(id),
     treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
-    treeChildren: (id) => ids.subarray(offsets[id], offsets[id + 1]),
+    treeChildren: childLists(columns.tree_order, columns.tree_parent),
   };
 }
 
@@ -326,29 +323,10 @@ export function isUnreadable(graph: Graph, id: number): boolean {
   return graph.error(id) !== null || graph.attributes(id).some(({ error }) => error !== null);
 }
 
-/** The children of every node in one array, in the order of a tree. */
-export function childLists(
-  order: Column,
-  parents: Column,
-): { readonly ids: Int32Array; readonly starts: Int32Array } {
-  const counts = new Int32Array(parents.length);
-  for (const parent of parents) {
-    if (parent !== ABSENT) {
-      counts[parent] = (counts[parent] ?? 0) + 1;
-    }
-  }
-  const offsets = starts(counts);
-  const next = offsets.slice();
-  const ids = new Int32Array(offsets.at(-1) ?? 0);
-  for (const id of order) {
-    const parent = parents[id] ?? ABSENT;
-    if (parent !== ABSENT) {
-      const place = next[parent] ?? 0;
-      ids[place] = id;
-      next[parent] = place + 1;
-    }
-  }
-  return { ids, starts: offsets };
+/** The children of every node, in the order of a tree. */
+export function childLists(order: Column, parents: Column): (id: number) => Int32Array {
+  const parentOf = Int32Array.from(order, (id) => parents[id] ?? ABSENT);
+  return groupedBy(parentOf, parents.length, order);
 }
 
 function slotsByNode({ columns }: Payload, text: TextAt): ReadonlyMap<number, Slot> {
@@ -388,29 +366,4 @@ function factsByNode({ facts, strings }: Payload): ReadonlyMap<number, readonly 
     all.set(node, ofNode);
   });
   return all;
-}
-
-/** The edges sorted by the node that they lead to. */
-function incomingEdges(
-  { columns, nodeCount }: Payload,
-  childStart: Int32Array,
-): { starts: Int32Array; edges: Int32Array; parents: Int32Array } {
-  const counts = new Int32Array(nodeCount);
-  for (const node of columns.child_node) {
-    counts[node] = (counts[node] ?? 0) + 1;
-  }
-  const offsets = starts(counts);
-  const next = offsets.slice();
-  const edges = new Int32Array(columns.child_node.length);
-  const parents = new Int32Array(columns.child_node.length);
-  for (let parent = 0; parent < nodeCount; parent++) {
-    for (let edge = childStart[parent] ?? 0; edge < (childStart[parent + 1] ?? 0); edge++) {
-      const node = columns.child_node[edge] ?? ROOT;
-      const place = next[node] ?? 0;
-      edges[place] = edge;
-      parents[place] = parent;
-      next[node] = place + 1;
-    }
-  }
-  return { starts: offsets, edges, parents };
 }

@@ -23,9 +23,8 @@ const layered = oncePer((objects: Graph): Graph | null => {
   }
   const { group_is_alike, layer_name, layer_order, layer_parent, layer_saved_name, layer_shown } =
     columns;
-  const { ids, starts } = childLists(layer_order, layer_parent);
   const label = (row: number) => objects.text(layer_name[row] ?? ABSENT);
-  const treeChildren = (row: number) => ids.subarray(starts[row], starts[row + 1]);
+  const treeChildren = childLists(layer_order, layer_parent);
   const tree = { size: objects.size, order: layer_order, parents: layer_parent };
   return {
     ...objects,

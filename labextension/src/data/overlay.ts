@@ -3,7 +3,7 @@
  * for the tree: counts below a node, and the nodes that a filter leaves.
  */
 
-import { starts } from "../basics/columns";
+import { groupedBy, ownersOf, starts } from "../basics/columns";
 import {
   ABSENT,
   CELL_SIGNS,
@@ -256,7 +256,7 @@ function problemsOf(
     Array.from(columns.problem_node.subarray(nodeStart[index], nodeStart[index + 1]));
   const severity = (index: number): Severity =>
     SEVERITIES[columns.problem_severity[index] ?? ABSENT] ?? "info";
-  const byNode = problemsByNode(columns.problem_node, nodeStart, size);
+  const byNode = groupedBy(columns.problem_node, size, ownersOf(nodeStart));
   const guesses = Array.from(
     columns.guess_code,
     (_, place): Guess => ({
@@ -293,8 +293,8 @@ function problemsOf(
         remedy: fix ?? text("problem_remedy", index),
       };
     },
-    naming: (id: number): readonly number[] =>
-      Array.from(byNode.problems.subarray(byNode.starts[id], byNode.starts[id + 1])),
+    // A problem may name a node twice.
+    naming: (id: number): readonly number[] => [...new Set(byNode(id))],
     pressing,
     /** Whether a problem that needs attention names the node. */
     isNamed: (id: number): boolean => named[id] === 1,
@@ -369,37 +369,4 @@ function topsOfUniform(
     tops[id] = signs[parent] === mixed ? id : (tops[parent] ?? id);
   }
   return tops;
-}
-
-/** The problems sorted by node; a problem that names a node twice is listed once there. */
-function problemsByNode(
-  nodes: ArrayLike<number>,
-  nodeStart: Int32Array,
-  size: number,
-): { readonly starts: Int32Array; readonly problems: Int32Array } {
-  const pairs = (visit: (node: number, problem: number) => void) => {
-    const last = new Int32Array(size).fill(-1);
-    for (let problem = 0; problem < nodeStart.length - 1; problem++) {
-      for (let i = nodeStart[problem] ?? 0; i < (nodeStart[problem + 1] ?? 0); i++) {
-        const node = nodes[i] ?? 0;
-        if (last[node] !== problem) {
-          last[node] = problem;
-          visit(node, problem);
-        }
-      }
-    }
-  };
-  const counts = new Int32Array(size);
-  pairs((node) => {
-    counts[node] = (counts[node] ?? 0) + 1;
-  });
-  const offsets = starts(counts);
-  const next = offsets.slice();
-  const problems = new Int32Array(offsets[size] ?? 0);
-  pairs((node, problem) => {
-    const place = next[node] ?? 0;
-    problems[place] = problem;
-    next[node] = place + 1;
-  });
-  return { starts: offsets, problems };
 }
