@@ -1,6 +1,6 @@
 /** The drawing: the visible tree as SVG. Only the part in sight has elements. */
 
-import type { RefObject } from "preact";
+import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { visible } from "../basics/text";
@@ -51,25 +51,13 @@ export interface DrawingProps {
 
 export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
   const svg = useRef<SVGSVGElement>(null);
-  const latest = useRef(dispatch);
-  latest.current = dispatch;
-  useLayoutEffect(() => {
-    const element = svg.current;
-    return element === null ? undefined : listen(element, (action) => latest.current(action));
-  }, []);
   const { camera, rows, layout } = state;
   useGlide(svg, state);
   const seen = rowsInSight(state);
   const detail =
     camera.scale < SCALE_OF_BLOCKS ? "blocks" : camera.scale < SCALE_OF_BOXES ? "boxes" : "all";
   return (
-    <svg
-      ref={svg}
-      class={`ckv-drawing ckv-shows-${detail}`}
-      role="application"
-      aria-label={WORDS.drawing}
-      tabindex={0}
-    >
+    <Canvas {...{ svg, dispatch }} look={` ckv-shows-${detail}`} label={WORDS.drawing}>
       <g class="ckv-camera" {...placedAt(camera.x, camera.y, camera.scale)}>
         <Panels state={state} />
         <TreeEdges state={state} />
@@ -94,6 +82,25 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
           );
         })}
       </g>
+    </Canvas>
+  );
+}
+
+interface CanvasProps {
+  readonly svg: RefObject<SVGSVGElement | null>;
+  /** Classes. */
+  readonly look?: string;
+  readonly label: string;
+  readonly dispatch: Dispatch;
+  readonly children: ComponentChildren;
+}
+
+/** The place of a drawing, which pointers and the wheel move. */
+export function Canvas({ svg, look = "", label, dispatch, children }: CanvasProps) {
+  useLayoutEffect(() => (svg.current === null ? undefined : listen(svg.current, dispatch)), []);
+  return (
+    <svg ref={svg} class={`ckv-drawing${look}`} role="application" aria-label={label} tabindex={0}>
+      {children}
     </svg>
   );
 }
@@ -503,9 +510,7 @@ function rowsInSight(state: State): readonly number[] {
 }
 
 /** Dragging pans. The wheel pans once the explorer has the focus; with Ctrl it zooms. */
-export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
-  const abort = new AbortController();
-  const { signal } = abort;
+function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
   let drag: { x: number; y: number; moved: boolean } | null = null;
   svg.addEventListener(
     "wheel",
@@ -523,44 +528,32 @@ export function listen(svg: SVGSVGElement, dispatch: Dispatch): () => void {
         dispatch({ type: "pan", dx: -dx / zoom, dy: -dy / zoom });
       }
     },
-    { signal, passive: false },
+    { passive: false },
   );
-  svg.addEventListener(
-    "pointerdown",
-    (event) => {
-      if (event.button === 0) {
-        drag = { x: event.clientX, y: event.clientY, moved: false };
-      }
-    },
-    { signal },
-  );
-  svg.addEventListener(
-    "pointermove",
-    (event) => {
-      if (drag === null || (event.buttons & 1) === 0) {
-        drag = null;
-        return;
-      }
-      const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
-      if (!drag.moved && Math.hypot(dx, dy) < DRAG_THRESHOLD) {
-        return;
-      }
-      if (!drag.moved) {
-        svg.setPointerCapture(event.pointerId);
-      }
-      drag = { x: event.clientX, y: event.clientY, moved: true };
-      const zoom = zoomOf(svg);
-      dispatch({ type: "pan", dx: dx / zoom, dy: dy / zoom });
-    },
-    { signal },
-  );
-  svg.addEventListener("pointerup", () => (drag = null), { signal });
+  svg.addEventListener("pointerdown", (event) => {
+    if (event.button === 0) {
+      drag = { x: event.clientX, y: event.clientY, moved: false };
+    }
+  });
+  svg.addEventListener("pointermove", (event) => {
+    if (drag === null || (event.buttons & 1) === 0) {
+      drag = null;
+      return;
+    }
+    const [dx, dy] = [event.clientX - drag.x, event.clientY - drag.y];
+    if (!drag.moved && Math.hypot(dx, dy) < DRAG_THRESHOLD) {
+      return;
+    }
+    if (!drag.moved) {
+      svg.setPointerCapture(event.pointerId);
+    }
+    drag = { x: event.clientX, y: event.clientY, moved: true };
+    const zoom = zoomOf(svg);
+    dispatch({ type: "pan", dx: dx / zoom, dy: dy / zoom });
+  });
   const observer = new ResizeObserver(() =>
     dispatch({ type: "resize", width: svg.clientWidth, height: svg.clientHeight }),
   );
   observer.observe(svg);
-  return () => {
-    observer.disconnect();
-    abort.abort();
-  };
+  return () => observer.disconnect();
 }

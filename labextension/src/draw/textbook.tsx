@@ -1,6 +1,6 @@
 /** The textbook view: Graphviz finds the places, and the view draws the nodes as in the tree. */
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { countWords, whyWords } from "../basics/text";
@@ -18,7 +18,7 @@ import {
   type TooMany,
 } from "../textbook/part";
 import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
-import { listen, NodeBox } from "./drawing";
+import { Canvas, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
 import type { Dispatch } from "./props";
@@ -85,15 +85,12 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
   };
   const isTooLarge = isTooMany(part);
   const shownMessage: Message | null = isTooLarge
-    ? {
-        words: tooManyWords(part),
-        offers: null,
-      }
+    ? { words: tooManyWords(part), offers: null }
     : (message ??
       (isPartOfPicture(state) ? { words: WORDS.partOfPicture, offers: "whole" } : null));
   return (
     <div class="ckv-textbook">
-      <Canvas
+      <Drawn
         state={state}
         picture={isTooLarge ? null : state.picture}
         {...{ typesetter, dispatch }}
@@ -153,21 +150,15 @@ function widthsOf({ behind, box, name }: Typesetter): PartWidths {
   return { box: (row) => box(row) + behind(row), name };
 }
 
-interface CanvasProps {
+interface DrawnProps {
   readonly state: State;
   readonly picture: Picture | null;
   readonly typesetter: Typesetter;
   readonly dispatch: Dispatch;
 }
 
-function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
+function Drawn({ state, picture, typesetter, dispatch }: DrawnProps) {
   const svg = useRef<SVGSVGElement>(null);
-  const latest = useRef(dispatch);
-  latest.current = dispatch;
-  useLayoutEffect(() => {
-    const element = svg.current;
-    return element === null ? undefined : listen(element, (action) => latest.current(action));
-  }, []);
   const { camera, found, graph, selected } = state;
   const still = useMemo(
     () =>
@@ -193,15 +184,9 @@ function Canvas({ state, picture, typesetter, dispatch }: CanvasProps) {
     [found, graph, picture, selected, state.measure, typesetter],
   );
   return (
-    <svg
-      ref={svg}
-      class="ckv-drawing"
-      role="application"
-      aria-label={WORDS.textbookDrawing}
-      tabindex={0}
-    >
+    <Canvas {...{ svg, dispatch }} label={WORDS.textbookDrawing}>
       <g transform={`translate(${camera.x} ${camera.y}) scale(${camera.scale})`}>{still}</g>
-    </svg>
+    </Canvas>
   );
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../basics/text";
 import { CodeButtons, CodeText } from "../draw/code";
 import { Copy, copyText } from "../draw/copy";
-import { Drawing, listen, NodeBox } from "../draw/drawing";
+import { Canvas, Drawing, NodeBox } from "../draw/drawing";
 import { RoleIcon, SignIcon } from "../draw/icons";
 import { lookOf } from "../draw/look";
 import { measureWords } from "../draw/measuring";
@@ -33,7 +33,7 @@ export const GIVEN = {
   countWords, formatCount, onOneLine, sentenceText, shortened, visible, whyWords,
   CodeButtons, CodeText,
   Copy, copyText,
-  Drawing, listen, NodeBox,
+  Canvas, Drawing, NodeBox,
   RoleIcon, SignIcon,
   lookOf,
   measureWords,
