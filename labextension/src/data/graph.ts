@@ -1,6 +1,7 @@
 /** The object graph as the view asks for it: nodes by id, read from the columns on demand. */
 
 import { groupedBy, ownersOf, starts } from "../basics/columns";
+import { kept } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import {
   ABSENT,
@@ -361,9 +362,7 @@ function factsByNode({ facts, strings }: Payload): ReadonlyMap<number, readonly 
   fact_node.forEach((node: number, index: number) => {
     const name = strings[fact_name[index] ?? ABSENT] ?? "";
     const value = strings[fact_value[index] ?? ABSENT] ?? "";
-    const ofNode = all.get(node) ?? [];
-    ofNode.push({ name, value });
-    all.set(node, ofNode);
+    kept(all, node, () => []).push({ name, value });
   });
   return all;
 }

@@ -1,5 +1,6 @@
 /** The parts of boxes and their widths, in the fonts that style/explorer.css sets. */
 
+import { kept } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { shortened } from "../basics/text";
 import { type Graph, ROOT } from "../data/graph";
@@ -89,9 +90,7 @@ export function makeTypesetter(graph: Graph, measure: MeasureText, says: Says): 
   const open = new Map<number, BoxParts>();
   const parts = (row: Row): BoxParts =>
     row.chunk === null
-      ? remembered(row.isExpanded ? open : closed, row.id, () =>
-          boxParts(graph, row, says, measure),
-        )
+      ? kept(row.isExpanded ? open : closed, row.id, () => boxParts(graph, row, says, measure))
       : chunkParts(graph, row, row.chunk, says, measure);
   return {
     parts,
@@ -99,15 +98,6 @@ export function makeTypesetter(graph: Graph, measure: MeasureText, says: Says): 
     box: (row: Row) => parts(row).width,
     behind: (row: Row) => twistyWidth(row) + parts(row).besideWidth,
   };
-}
-
-function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
-  let value = known.get(key);
-  if (value === undefined) {
-    value = make();
-    known.set(key, value);
-  }
-  return value;
 }
 
 const NOTHING = { tab: null, badge: null, chips: [], shared: "", endWidth: 0 };

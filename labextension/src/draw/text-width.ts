@@ -1,5 +1,7 @@
 /** The width of text in a font. */
 
+import { kept } from "../basics/once";
+
 /**
  * Large, since small characters may have whole pixels as widths, and zooming does not keep those.
  */
@@ -16,9 +18,7 @@ export type MeasureText = (text: string, fontSize: number) => number;
  */
 export function textMeasure(fontFamily: string, weight = 400): MeasureText {
   const font = `${weight} ${MEASURED_SIZE}px ${fontFamily}`;
-  const measure = known.get(font) ?? measureIn(font);
-  known.set(font, measure);
-  return measure;
+  return kept(known, font, measureIn);
 }
 
 const known = new Map<string, MeasureText>();
@@ -30,15 +30,11 @@ function measureIn(font: string): MeasureText {
   }
   context.font = font;
   const widths = new Map<string, number>();
+  const widthOf = (character: string) => context.measureText(character).width / MEASURED_SIZE;
   return (text, fontSize) => {
     let width = 0;
     for (const character of text) {
-      let own = widths.get(character);
-      if (own === undefined) {
-        own = context.measureText(character).width / MEASURED_SIZE;
-        widths.set(character, own);
-      }
-      width += own;
+      width += kept(widths, character, widthOf);
     }
     return width * fontSize;
   };

@@ -1,5 +1,6 @@
 /** What the view of a history shows, and how actions change it. */
 
+import { kept } from "../basics/once";
 import type { Scale } from "../basics/scale";
 import type { Mistake } from "../search/syntax";
 import { type Change, changeOf, marked, nearZero, rankOf, scaleOf, spreadOf } from "./changes";
@@ -255,10 +256,7 @@ export const ownerOf = ({ place }: Row): string =>
 function layersOf(shown: readonly Shown[]): Shown[][] {
   const found = new Map<string, Shown[]>();
   for (const one of shown) {
-    const owner = ownerOf(one.row);
-    const rows = found.get(owner) ?? [];
-    found.set(owner, rows);
-    rows.push(one);
+    kept(found, ownerOf(one.row), () => []).push(one);
   }
   return [...found.values()];
 }

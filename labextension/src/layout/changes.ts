@@ -1,6 +1,6 @@
 /** By how much the values of a line of a diff have changed, once they were read. */
 
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import { LIVE_ALONE, SAVED_ALONE } from "../data/contract";
 import type { Graph } from "../data/graph";
 import { measureOf } from "../data/measures";
@@ -19,13 +19,7 @@ const knownIn = oncePer((_: Graph) => new Map<number, Change | null>());
 
 /** The change of a line; null if its values were not read, or if one side alone has them. */
 export function changeIn(graph: Graph, table: Table, line: number): Change | null {
-  const ofGraph = knownIn(graph);
-  let change = ofGraph.get(line);
-  if (change === undefined) {
-    change = made(graph, table.nodesIn(line, "live"));
-    ofGraph.set(line, change);
-  }
-  return change;
+  return kept(knownIn(graph), line, () => made(graph, table.nodesIn(line, "live")));
 }
 
 /**
@@ -59,10 +53,10 @@ const sorted = new WeakMap<readonly number[], readonly number[]>();
  * What has no change stays in order.
  */
 export function byChange(graph: Graph, table: Table, lines: readonly number[]): readonly number[] {
-  const known = sorted.get(lines);
-  if (known !== undefined) {
-    return known;
-  }
+  return kept(sorted, lines, () => inOrder(graph, table, lines));
+}
+
+function inOrder(graph: Graph, table: Table, lines: readonly number[]): readonly number[] {
   const changes = new Map(lines.map((line) => [line, changeIn(graph, table, line)]));
   const sizeOf = (line: number): readonly [number, number] => {
     const change = changes.get(line) ?? null;
@@ -70,12 +64,10 @@ export function byChange(graph: Graph, table: Table, lines: readonly number[]): 
       ? [-1, 0]
       : [change.nan + change.inf > 0 ? 2 : Number(change.isOfParameters), change.share];
   };
-  const order = [...lines].sort((a, b) => {
+  return [...lines].sort((a, b) => {
     const [[kindA, shareA], [kindB, shareB]] = [sizeOf(a), sizeOf(b)];
     return kindA !== kindB ? kindB - kindA : shareA === shareB ? 0 : shareB - shareA;
   });
-  sorted.set(lines, order);
-  return order;
 }
 
 /** How many bytes tell by how much values differ: both sides of each that is not known as equal. */

@@ -1,6 +1,6 @@
 /** Which layers feed a row, and which it feeds, where the source knows the calls. */
 
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import type { Graph } from "../data/graph";
 
 export interface Feeds {
@@ -28,8 +28,8 @@ const sidesOf = oncePer(({ calls, order }: Graph) => {
   const after = new Map<number, number[]>();
   for (let i = 0; i < from.length; i++) {
     const [producer = 0, consumer = 0] = [from[i], to[i]];
-    before.set(consumer, [...(before.get(consumer) ?? []), producer]);
-    after.set(producer, [...(after.get(producer) ?? []), consumer]);
+    kept(before, consumer, () => []).push(producer);
+    kept(after, producer, () => []).push(consumer);
   }
   for (const ids of [...before.values(), ...after.values()]) {
     ids.sort(byPlace);

@@ -3,6 +3,7 @@
  * to bottom, and their branches have columns from left to right.
  */
 
+import { kept } from "../basics/once";
 import type { Graph } from "../data/graph";
 import type { Row } from "./rows";
 import type { ShownTree } from "./shown";
@@ -78,7 +79,7 @@ export function flowsIn(shown: Shown, isStacked = false): Flows {
   const below = new Map<number, number[]>();
   rows.forEach(({ parentRow }, row) => {
     if (frames.has(parentRow)) {
-      below.set(parentRow, [...(below.get(parentRow) ?? []), row]);
+      kept(below, parentRow, () => []).push(row);
     }
   });
   return new Map(
@@ -98,22 +99,16 @@ class Frame implements Ports {
   }
 
   input(source: number): Place {
-    const port = this.inputs.get(source) ?? -2 - this.inputs.size;
-    this.inputs.set(source, port);
-    return port;
+    return kept(this.inputs, source, () => -2 - this.inputs.size);
   }
 
   output(source: number): Place {
-    const port = this.outputs.get(source) ?? this.#size + this.outputs.size;
-    this.outputs.set(source, port);
-    return port;
+    return kept(this.outputs, source, () => this.#size + this.outputs.size);
   }
 
   add(from: Place, to: Place, source: number, taker: number): void {
     const key = `${from} ${to} ${source}`;
-    const part = this.#parts.get(key) ?? { from, to, source, takers: [] };
-    this.#parts.set(key, part);
-    part.takers.push(taker);
+    kept(this.#parts, key, () => ({ from, to, source, takers: [] })).takers.push(taker);
   }
 
   /** Sorted so that all parts into a place come before those out of it. */
@@ -128,11 +123,7 @@ function framesIn(shown: Shown): ReadonlyMap<number, Frame> {
   const { from, to } = shown.graph.calls ?? { from: [], to: [] };
   const known = new Set<string>();
   const frames = new Map<number, Frame>();
-  const at = (row: number): Frame => {
-    const frame = frames.get(row) ?? new Frame(rows.length);
-    frames.set(row, frame);
-    return frame;
-  };
+  const at = (row: number): Frame => kept(frames, row, () => new Frame(rows.length));
   for (let i = 0; i < from.length && known.size < MAX_EDGES; i++) {
     const [source, taker] = [rowFor(shown, from[i] ?? 0), rowFor(shown, to[i] ?? 0)];
     const key = `${source} ${taker}`;
@@ -248,8 +239,7 @@ function linesOf(
   const taken = new Map<number, (readonly [number, number])[][]>();
   const laneFor = ({ from, to }: FlowEdge): number | null => {
     const beside = column.get(from) ?? 0;
-    const ranges = taken.get(beside) ?? Array.from({ length: MAX_LANES }, () => []);
-    taken.set(beside, ranges);
+    const ranges = kept(taken, beside, () => Array.from({ length: MAX_LANES }, () => []));
     const [low, high] = [at(from), at(to)];
     const lane = ranges.findIndex((of) => of.every(([a, b]) => b <= low || a >= high));
     ranges[lane]?.push([low, high]);

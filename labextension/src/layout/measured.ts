@@ -1,6 +1,6 @@
 /** What rows measure: their own values, or those folded into them and below, added up once. */
 
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import { levelOf, type Scale, scaleOver } from "../basics/scale";
 import type { MeasureColumnName } from "../data/contract";
 import { type Graph, isUnreadable, ROOT } from "../data/graph";
@@ -90,13 +90,11 @@ function inList(graph: Graph, tree: Tree, chunk: object, id: number): Bad {
   const totals = totalsOf(graph);
   const sum = (of: Float64Array | undefined) =>
     of === undefined ? 0 : rows.reduce((all, row) => all + (of[row] ?? 0), 0);
-  const bad = badLists.get(chunk) ?? {
+  return kept(badLists, chunk, () => ({
     nan: sum(totals?.nan),
     inf: sum(totals?.inf),
     lost: sum(lostOf(graph) ?? undefined),
-  };
-  badLists.set(chunk, bad);
-  return bad;
+  }));
 }
 
 /** All that is bad in all rows, without what the root's own row says. */
@@ -130,12 +128,10 @@ const scalesOf = oncePer((_: Graph) => new Map<MeasureName, Scale>());
 /** The scale of a measure: from the smallest to the largest magnitude that a parameter has. */
 export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
   const objects = graph.objects ?? graph;
-  const ofGraph = scalesOf(objects);
-  const known = ofGraph.get(name);
-  if (known !== undefined) {
-    return known;
-  }
-  const { layerColumns, measures, size } = objects;
+  return kept(scalesOf(objects), name, () => scaleIn(objects, name));
+}
+
+function scaleIn({ layerColumns, measures, size }: Graph, name: MeasureName): Scale {
   const ids = Array.from({ length: size }, (_, id) => id);
   // Counters and slot variables have other magnitudes; those above the scale have its last colour.
   const parameters = ids.filter((id) => layerColumns?.layer_parameters[id] === 1);
@@ -146,9 +142,7 @@ export function scaleOfMeasure(graph: Graph, name: MeasureName): Scale {
     name === "change" ? 1 : undefined, // a change from almost nothing would take the whole scale
   );
   // Numbers that hardly differ look alike.
-  const scale = { low: Math.min(low, high / 10), high, isCut };
-  ofGraph.set(name, scale);
-  return scale;
+  return { low: Math.min(low, high / 10), high, isCut };
 }
 
 /** From 0 for nothing to 8 for the most; null for a row without parameters or without this measure. */
@@ -180,9 +174,7 @@ function listOf(graph: Graph, tree: Tree, { chunk, id }: RowOfTree): List | null
   if (totals === null || chunk === null || id < graph.treeSize) {
     return null;
   }
-  const list = lists.get(chunk) ?? addedUp(totals, Array.from(tree.members(id)));
-  lists.set(chunk, list);
-  return list;
+  return kept(lists, chunk, () => addedUp(totals, Array.from(tree.members(id))));
 }
 
 function addedUp(totals: Totals, rows: readonly number[]): List {

@@ -1,5 +1,6 @@
 /** The visible tree: the nodes that filters and search leave, with long lists in chunks. */
 
+import { kept } from "../basics/once";
 import { type Graph, ROOT } from "../data/graph";
 import { lostIn } from "../data/layers";
 import { perRow, summedUp } from "../data/sums";
@@ -226,15 +227,11 @@ function filteredChildren(
     return graph.treeChildren;
   }
   const known = new Map<number, ArrayLike<number>>();
-  return (id) => {
-    let children = known.get(id);
-    if (children === undefined) {
-      const left = graph.treeChildren(id).filter((child) => isHidden?.(child) !== true);
-      children = sort === null ? left : sorted(graph, left, sort);
-      known.set(id, children);
-    }
-    return children;
+  const filtered: ChildrenOf = (id) => {
+    const left = graph.treeChildren(id).filter((child) => isHidden?.(child) !== true);
+    return sort === null ? left : sorted(graph, left, sort);
   };
+  return (id) => kept(known, id, filtered);
 }
 
 /** Whether a node is one of Keras' own lists and contains no problem. */

@@ -3,6 +3,9 @@
  * the text so far can reach, so there is no backtracking. A text may come in parts: a path
  * continues its parent's path. ckpt_viz/graphs/search/glob.py does the same.
  */
+
+import { kept } from "../basics/once";
+
 export interface Glob {
   readonly start: GlobState;
   /** The state after a text. */
@@ -48,9 +51,7 @@ export function makeGlob(glob: string, separator: "" | "/" | "." | ","): Glob {
     const skipped = reached | ((reached & skips.two) << 2n);
     const places = skipped | ((skipped & skips.one) << 1n);
     const accepts = (places & end) !== 0n;
-    const state = states.get(places) ?? { places, accepts, next: new Map() };
-    states.set(places, state);
-    return state;
+    return kept(states, places, () => ({ places, accepts, next: new Map() }));
   };
   const after = ({ places, next }: GlobState, character: string): GlobState => {
     const stay = character === separator ? stays.any : stays.any | stays.butSeparator;

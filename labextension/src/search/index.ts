@@ -1,6 +1,6 @@
 /** A graph, prepared for the terms of a query; ckpt_viz/graphs/search/index.py does the same. */
 
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import { type Attribute, type Graph, isHolder, ROOT } from "../data/graph";
 import type { Glob, GlobState } from "./glob";
 import { LIMITS } from "./grammar";
@@ -129,9 +129,7 @@ export function firstChildren(graph: Graph) {
   for (let id = 0; id < graph.size; id++) {
     const edge = graph.firstEdge(id);
     if (edge !== null) {
-      const known = children.get(edge.node) ?? [];
-      known.push({ id, step: `.${edge.localName}` });
-      children.set(edge.node, known);
+      kept(children, edge.node, () => []).push({ id, step: `.${edge.localName}` });
     }
   }
   return children;

@@ -1,8 +1,9 @@
 /** Another graph in place of the one in sight: what was open and selected stays so. */
 
+import { kept } from "../basics/once";
 import { type Graph, ROOT } from "../data/graph";
 import { layersOf } from "../data/layers";
-import { linesAbove, type Table } from "../data/table";
+import type { Table } from "../data/table";
 import { initialExpansion } from "../layout/rows";
 import { ancestors, shownTree } from "../layout/shown";
 import { searched, WAITING } from "../search/found";
@@ -17,8 +18,12 @@ import { arrange, type State, usualDrawing } from "./state";
  */
 export function load(state: State, loaded: Graph): State {
   const graph = (state.graph.objects === null ? null : layersOf(loaded)) ?? loaded;
-  const placed = placesIn(state.graph, graph);
-  const lineAgain = linesIn(state.graph.table, graph.table);
+  const placed = samePlaces(named(state.graph), named(graph));
+  const [table, nextTable] = [state.graph.table, graph.table];
+  const lineAgain =
+    table === null || nextTable === null
+      ? () => null
+      : samePlaces(namedLines(table), namedLines(nextTable));
   const found = state.found.isWaiting ? WAITING : searched(graph, state.query);
   const { isDefaultExpansion, mode, showsBookkeeping } = state;
   // Once no problem is left, a view of problems alone would be empty, so it shows everything.
@@ -69,56 +74,43 @@ function isOfOneKind(a: Graph, b: Graph): boolean {
   return (a.table === null) === (b.table === null);
 }
 
-/** Finds the line of another table with the same names, inside of lines with the same names. */
-function linesIn(from: Table | null, to: Table | null): (id: number) => number | null {
-  const inside = new Map<number | null, ReadonlyMap<string, number>>();
-  const nameOf = (table: Table, id: number) => {
-    const { live, saved } = table.line(id);
-    return `${saved}\n${live}`;
-  };
-  const namesIn = (table: Table, parent: number | null) => {
-    const names =
-      inside.get(parent) ?? new Map(table.inside(parent).map((id) => [nameOf(table, id), id]));
-    inside.set(parent, names);
-    return names;
-  };
-  return (id) => {
-    let place: number | null = null;
-    for (const line of from === null ? [] : [id, ...linesAbove(from, id)].reverse()) {
-      const next: number | undefined =
-        from === null || to === null ? undefined : namesIn(to, place).get(nameOf(from, line));
-      if (next === undefined) {
-        return null;
-      }
-      place = next;
-    }
-    return place;
-  };
+/** A tree with names; null is above its top. */
+interface Named {
+  above(id: number): number | null;
+  below(id: number | null): ArrayLike<number>;
+  name(id: number): string;
 }
 
-/** Finds the node at the same place of another graph, by the names on its path in the tree. */
-function placesIn(from: Graph, to: Graph): (id: number) => number | null {
-  const known = new Map<number, number | null>([[ROOT, ROOT]]);
-  const byName = new Map<number, ReadonlyMap<string, number>>();
-  const namesOf = (id: number): ReadonlyMap<string, number> => {
-    const names =
-      byName.get(id) ??
-      new Map(Array.from(to.treeChildren(id), (child) => [to.label(child), child]));
-    byName.set(id, names);
-    return names;
-  };
+const named = ({ label, treeChildren, treeParent }: Graph): Named => ({
+  above: treeParent,
+  below: (id) => (id === null ? [ROOT] : treeChildren(id)),
+  name: label,
+});
+
+const namedLines = (table: Table): Named => ({
+  above: table.parent,
+  below: table.inside,
+  name: (id) => `${table.line(id).saved}\n${table.line(id).live}`,
+});
+
+/** Finds what is at the same place of another tree, by the names on its path. */
+function samePlaces(from: Named, to: Named): (id: number) => number | null {
+  const known = new Map<number, number | undefined>();
+  const byName = new Map<number | null, ReadonlyMap<string, number>>();
+  const namesBelow = (id: number | null) =>
+    new Map(Array.from(to.below(id), (child) => [to.name(child), child]));
   return (id) => {
     const way: number[] = [];
     let node: number | null = id;
     while (node !== null && !known.has(node)) {
       way.push(node);
-      node = from.treeParent(node);
+      node = from.above(node);
     }
-    let place = node === null ? null : (known.get(node) ?? null);
+    let place: number | null | undefined = node === null ? null : known.get(node);
     for (const step of way.reverse()) {
-      place = place === null ? null : (namesOf(place).get(from.label(step)) ?? null);
+      place = place === undefined ? place : kept(byName, place, namesBelow).get(from.name(step));
       known.set(step, place);
     }
-    return place;
+    return place ?? null;
   };
 }

@@ -1,7 +1,7 @@
 /** The explorer in one element of a page; the widget and JupyterLab both mount this. */
 
 import { render } from "preact";
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { sentenceText, whyWords } from "../basics/text";
 import { decode } from "../data/contract";
@@ -450,12 +450,7 @@ type TypesetterOf = (graph: Graph, says: Says) => Typesetter;
 function typesetters(fontFamily: string): TypesetterOf {
   const measure = textMeasure(fontFamily);
   const known = oncePer((_: Graph) => new Map<Says, Typesetter>());
-  return (graph, says) => {
-    const ofGraph = known(graph);
-    const typesetter = ofGraph.get(says) ?? makeTypesetter(graph, measure, says);
-    ofGraph.set(says, typesetter);
-    return typesetter;
-  };
+  return (graph, says) => kept(known(graph), says, () => makeTypesetter(graph, measure, says));
 }
 
 /** What the boxes of a drawing say. */

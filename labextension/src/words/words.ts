@@ -1,6 +1,6 @@
 /** The sentences that the view builds from the table of its strings. */
 
-import { oncePer } from "../basics/once";
+import { kept, oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { countWords, formatCount, sentenceText, shortened, visible } from "../basics/text";
 import { type Attribute, type Graph, isHolder, ROOT } from "../data/graph";
@@ -118,9 +118,7 @@ const rowLabels = oncePer((graph: Graph): ((row: number) => string) => {
     }
     if (twins.size === 0) {
       for (const id of graph.order) {
-        const same = twins.get(graph.label(id)) ?? [];
-        twins.set(graph.label(id), same);
-        same.push(id);
+        kept(twins, graph.label(id), () => []).push(id);
       }
     }
     const own = path(row);
@@ -136,11 +134,7 @@ const rowLabels = oncePer((graph: Graph): ((row: number) => string) => {
     }
     return own.slice(0, length).reverse().join(" › ") || WORDS.rootWord;
   };
-  return (row) => {
-    const label = known.get(row) ?? made(row);
-    known.set(row, label);
-    return label;
-  };
+  return (row) => kept(known, row, made);
 });
 
 /** How many blocks a row is in: a layer's name among layers leaves their names out. */
@@ -194,8 +188,8 @@ const slotCounts = oncePer((graph: Graph) => {
   for (let id = 0; id < graph.size; id++) {
     const slot = graph.slot(id);
     if (slot?.optimizer != null) {
-      const names = counts.get(slot.optimizer) ?? new Map<string, number>();
-      counts.set(slot.optimizer, names.set(slot.name, (names.get(slot.name) ?? 0) + 1));
+      const names = kept(counts, slot.optimizer, () => new Map<string, number>());
+      names.set(slot.name, (names.get(slot.name) ?? 0) + 1);
     }
   }
   return counts;
