@@ -361,11 +361,6 @@ export const changing = {
   sameSteps: "All steps are the same.",
   firstStep: (number: string) => `Play from the first step that differs, ${number}`,
 } as const;
-export const enterKey = "Enter";
-export const escapeKey = "Esc";
-export const changeKeys: Readonly<Record<string, string>> = {
-  Insert: "Ins",
-};
 /** Predict first: the questions of a restore. */
 export const predicts = {
   mode: "Watch, or predict first",
@@ -538,7 +533,7 @@ export const keyGroups = {
 } as const;
 export const signsOfStates = "Signs";
 /** The label on the key, if it differs from the key's name in a page. */
-export const keyNames = {
+const keyNames: Readonly<Partial<Record<string, string>>> = {
   ArrowUp: "↑",
   ArrowDown: "↓",
   ArrowRight: "→",
@@ -548,7 +543,14 @@ export const keyNames = {
   " ": "Space",
   "-": "−",
   Escape: "Esc",
-} as const;
+  Insert: "Ins",
+};
+/** A key as people know it, also one with others: Shift+←. */
+export const keyLabel = (key: string) =>
+  key
+    .split("+")
+    .map((one) => keyNames[one] ?? one)
+    .join("+");
 /** Names in JupyterLab's command palette, by the last part of the command's id. */
 export const commands = {
   search: "Search the Graph",

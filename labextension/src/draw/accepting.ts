@@ -1,15 +1,15 @@
 /** Which guesses of a fix a person has accepted, by a tick. */
 
 import { useEffect, useState } from "preact/hooks";
+import { withOrWithout } from "../basics/sets";
 import type { TableCell } from "../data/contract";
 import type { Graph } from "../data/graph";
-import type { Guess } from "../data/overlay";
 import type { Line, Table } from "../data/table";
 
 /** The guesses that a person accepts, by their places in the check. */
 export interface Accepting {
   readonly accepted: ReadonlySet<number>;
-  accept(guesses: readonly Guess[], isAccepted: boolean): void;
+  accept(guess: number, isAccepted: boolean): void;
 }
 
 const NONE: ReadonlySet<number> = new Set();
@@ -21,20 +21,17 @@ export function useAccepting(shown: Graph): Accepting {
   useEffect(() => setAccepted(NONE), [graph]);
   return {
     accepted,
-    accept: (guesses, isAccepted) =>
-      setAccepted((before) => withAccepted(before, guesses, isAccepted)),
+    accept: (guess, isAccepted) => setAccepted((before) => withAccepted(before, guess, isAccepted)),
   };
 }
 
-/** The accepted guesses with these added or taken away, in the order of the check. */
+/** The accepted guesses with one added or taken away, in the order of the check. */
 export function withAccepted(
   accepted: ReadonlySet<number>,
-  guesses: readonly Guess[],
+  guess: number,
   isAccepted: boolean,
 ): ReadonlySet<number> {
-  const places = guesses.map(({ place }) => place);
-  const others = [...accepted].filter((place) => !places.includes(place));
-  return new Set([...others, ...(isAccepted ? places : [])].sort((a, b) => a - b));
+  return new Set([...withOrWithout(accepted, guess, isAccepted)].sort((a, b) => a - b));
 }
 
 /** What the fix does with the values of a line, with the accepted guesses; null without a fix. */

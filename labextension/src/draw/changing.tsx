@@ -381,7 +381,7 @@ function Deed({ deed, isOff, run }: DeedProps) {
       aria-disabled={isOff}
       onClick={() => (isOff ? undefined : run(deed))}
     >
-      {words.deeds[deed]} {key === "" ? null : <kbd>{WORDS.changeKeys[key] ?? key}</kbd>}
+      {words.deeds[deed]} {key === "" ? null : <kbd>{WORDS.keyLabel(key)}</kbd>}
     </button>
   );
 }

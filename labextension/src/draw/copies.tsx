@@ -261,7 +261,7 @@ function Result({ code, problem, insert, compare, close }: ResultProps) {
           </>
         )}
         <button type="button" onClick={close}>
-          {words.close} <kbd>{WORDS.escapeKey}</kbd>
+          {words.close} <kbd>{WORDS.keyLabel("Escape")}</kbd>
         </button>
       </p>
     </>

@@ -39,10 +39,10 @@ export function NameBox({ label, usual, confirm, submit, cancel }: NameBoxProps)
         />
       </label>
       <button type="button" onClick={take}>
-        {confirm} <kbd>{WORDS.enterKey}</kbd>
+        {confirm} <kbd>{WORDS.keyLabel("Enter")}</kbd>
       </button>
       <button type="button" onClick={cancel}>
-        {WORDS.cancel} <kbd>{WORDS.escapeKey}</kbd>
+        {WORDS.cancel} <kbd>{WORDS.keyLabel("Escape")}</kbd>
       </button>
     </p>
   );

@@ -2,6 +2,7 @@
 
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { withOrWithout } from "../basics/sets";
 import * as WORDS from "../basics/strings";
 import { sentenceText } from "../basics/text";
 import type { Graph } from "../data/graph";
@@ -277,21 +278,13 @@ function usePlaying(
         go(isAsked ? end : nextProblem(story, at)); // a question ends what may be seen
         break;
       case "breakpoint":
-        setStops(toggled(stops, selected));
+        setStops(selected === null ? stops : withOrWithout(stops, selected));
         break;
       case "close":
         play(null);
     }
   };
   return { at, isRunning, speed, stops, go, run, setSpeed };
-}
-
-function toggled(stops: ReadonlySet<number>, id: number | null): ReadonlySet<number> {
-  const changed = new Set(stops);
-  if (id !== null && !changed.delete(id)) {
-    changed.add(id);
-  }
-  return changed;
 }
 
 /** The words of a step; null while they are on their way: this asks for those around the step. */

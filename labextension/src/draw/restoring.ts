@@ -6,7 +6,7 @@ import type { Graph } from "../data/graph";
 import type { Kernel } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 
-export interface Restoring {
+interface Done {
   readonly isWaiting: boolean;
   /** What was done, in a sentence; null before anything was. */
   readonly done: string | null;
@@ -14,15 +14,11 @@ export interface Restoring {
   readonly isRestored: boolean;
   /** Why the kernel did nothing. */
   readonly problem: string | null;
-  restore(): void;
-  undo(): void;
 }
 
-interface Done {
-  readonly isWaiting: boolean;
-  readonly done: string | null;
-  readonly isRestored: boolean;
-  readonly problem: string | null;
+export interface Restoring extends Done {
+  restore(): void;
+  undo(): void;
 }
 
 const NOTHING: Done = { isWaiting: false, done: null, isRestored: false, problem: null };

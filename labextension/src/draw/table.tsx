@@ -498,7 +498,7 @@ function Question({ state, table, accepting, entry, place, isNext, takesGuesses 
               type="checkbox"
               data-part={isNext ? ("tick" satisfies Part) : undefined}
               checked={accepting.accepted.has(guess.place)}
-              onChange={(event) => accepting.accept([guess], event.currentTarget.checked)}
+              onChange={(event) => accepting.accept(guess.place, event.currentTarget.checked)}
             />
             {question} <span class="ckv-faint">{visible(asked.tick)}</span>
           </label>

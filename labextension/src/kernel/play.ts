@@ -1,5 +1,6 @@
 /** A restore that a page plays: its steps, and what TensorFlow holds after each of them. */
 
+import { kept } from "../basics/once";
 import * as WORDS from "../basics/strings";
 
 /** The answer of a kernel; ckpt_viz/answers/restore_check/played.py makes it. */
@@ -400,42 +401,29 @@ export type PlayDeed =
   | { readonly type: "toggle" | "first" | "last" | "close" | "breakpoint" | "problem" | "link" }
   | { readonly type: "step" | "node"; readonly by: 1 | -1 };
 
-export interface PlayKey {
-  /** As in `KeyboardEvent.key`, after `Shift+` if that is held. */
-  readonly key: string;
-  readonly label: string;
-  readonly does: PlayDeed;
-  readonly help: string;
-}
+type PlayKey = readonly [key: string, does: PlayDeed, help: string];
 
 const HELP = WORDS.playKeys;
 
-/** The keys while a restore plays, in the order in which the page lists them. */
-export const PLAY_KEYS: readonly PlayKey[] = [
-  { key: " ", label: "Space", does: { type: "toggle" }, help: HELP.toggle },
-  { key: "ArrowLeft", label: "←", does: { type: "step", by: -1 }, help: HELP.step },
-  { key: "ArrowRight", label: "→", does: { type: "step", by: 1 }, help: HELP.step },
-  {
-    key: "Shift+ArrowLeft",
-    label: "Shift+←",
-    does: { type: "node", by: -1 },
-    help: HELP.node,
-  },
-  {
-    key: "Shift+ArrowRight",
-    label: "Shift+→",
-    does: { type: "node", by: 1 },
-    help: HELP.node,
-  },
-  { key: "Home", label: "Home", does: { type: "first" }, help: HELP.ends },
-  { key: "End", label: "End", does: { type: "last" }, help: HELP.ends },
-  { key: "]", label: "]", does: { type: "problem" }, help: HELP.problem },
-  { key: "b", label: "b", does: { type: "breakpoint" }, help: HELP.breakpoint },
-  { key: "l", label: "l", does: { type: "link" }, help: HELP.link },
-  { key: "Escape", label: "Esc", does: { type: "close" }, help: HELP.close },
+/**
+ * The keys while a restore plays, in the order in which the page lists them. A key is as in
+ * `KeyboardEvent.key`, after `Shift+` if that is held.
+ */
+const PLAY_KEYS: readonly PlayKey[] = [
+  [" ", { type: "toggle" }, HELP.toggle],
+  ["ArrowLeft", { type: "step", by: -1 }, HELP.step],
+  ["ArrowRight", { type: "step", by: 1 }, HELP.step],
+  ["Shift+ArrowLeft", { type: "node", by: -1 }, HELP.node],
+  ["Shift+ArrowRight", { type: "node", by: 1 }, HELP.node],
+  ["Home", { type: "first" }, HELP.ends],
+  ["End", { type: "last" }, HELP.ends],
+  ["]", { type: "problem" }, HELP.problem],
+  ["b", { type: "breakpoint" }, HELP.breakpoint],
+  ["l", { type: "link" }, HELP.link],
+  ["Escape", { type: "close" }, HELP.close],
 ];
 
-const BY_KEY = new Map(PLAY_KEYS.map(({ does, key }) => [key, does]));
+const BY_KEY = new Map(PLAY_KEYS.map(([key, does]) => [key, does]));
 
 /** What a key does while a restore plays; undefined for keys that keep their meaning. */
 export function playDeedOf(event: KeyboardEvent): PlayDeed | undefined {
@@ -449,8 +437,8 @@ export function playDeedOf(event: KeyboardEvent): PlayDeed | undefined {
 /** The keys as lines: those with the same meaning share one. */
 export function playKeyLines(): readonly { readonly keys: string; readonly does: string }[] {
   const lines = new Map<string, string[]>();
-  for (const { help, label } of PLAY_KEYS) {
-    lines.set(help, [...(lines.get(help) ?? []), label]);
+  for (const [key, , help] of PLAY_KEYS) {
+    kept(lines, help, () => []).push(WORDS.keyLabel(key));
   }
   return Array.from(lines, ([does, keys]) => ({ keys: keys.join(" "), does }));
 }

@@ -1,5 +1,6 @@
 /** The lines of the help: what each key does, and what each sign says. */
 
+import { kept } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { CELL_SIGNS } from "../data/contract";
 import { COPY_KEYS, MARK_KEY } from "../kernel/copies";
@@ -29,7 +30,7 @@ const ALL: readonly (readonly [key: string, help: keyof typeof WORDS.keys])[] = 
 export function helpLines(): readonly HelpLine[] {
   const keysOf = new Map<keyof typeof WORDS.keys, string[]>();
   for (const [key, help] of ALL) {
-    keysOf.set(help, [...(keysOf.get(help) ?? []), KEY_NAMES[key] ?? key]);
+    kept(keysOf, help, () => []).push(WORDS.keyLabel(key));
   }
   return Array.from(keysOf, ([help, keys]) => ({
     help,
@@ -65,5 +66,3 @@ export function helpGroups(): readonly HelpGroup[] {
 export function signLines(): readonly Sign[] {
   return CELL_SIGNS.map(cellSign);
 }
-
-const KEY_NAMES: Readonly<Record<string, string>> = WORDS.keyNames;

@@ -1,5 +1,6 @@
 /** The table of a comparison: its lines in sight, the open ones and the selected one. */
 
+import { withOrWithout } from "../basics/sets";
 import type { Graph } from "../data/graph";
 import { linesAbove, rowsOf, type Table, type TableRow } from "../data/table";
 import { byChange } from "../layout/changes";
@@ -85,8 +86,7 @@ export function toggleLine(state: State, line: number): State {
   if (table === null || linesOfSearch(state, table) !== null) {
     return state;
   }
-  const openLines = withOrWithout(state.openLines, line, !state.openLines.has(line));
-  return { ...state, openLines };
+  return { ...state, openLines: withOrWithout(state.openLines, line) };
 }
 
 /** The effect of an arrow key in the table: inwards may open a line, outwards may close one. */
@@ -108,14 +108,4 @@ export function stepLine(state: State, direction: Step): State {
   const places = { ...to, ...ends, in: row?.isOpen === true ? at + 1 : at, out: outer };
   const next = at < 0 ? 0 : Math.min(Math.max(places[direction], 0), rows.length - 1);
   return selectLine(state, rows[next]?.line ?? null);
-}
-
-function withOrWithout<T>(set: ReadonlySet<T>, item: T, has: boolean): ReadonlySet<T> {
-  const changed = new Set(set);
-  if (has) {
-    changed.add(item);
-  } else {
-    changed.delete(item);
-  }
-  return changed;
 }

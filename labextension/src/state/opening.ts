@@ -1,5 +1,6 @@
 /** Which rows there are: open nodes, hidden ones, their order, and what a search leaves. */
 
+import { withOrWithout } from "../basics/sets";
 import { ROOT } from "../data/graph";
 import type { MeasureName } from "../data/measures";
 import { initialExpansion } from "../layout/rows";
@@ -34,10 +35,7 @@ export function toggle(state: State, id: number): State {
   if (state.tree.children(id).length === 0) {
     return state;
   }
-  const expanded = new Set(state.expanded);
-  if (!expanded.delete(id)) {
-    expanded.add(id);
-  }
+  const expanded = withOrWithout(state.expanded, id);
   return withVisibleSelection(withExpanded(state, expanded, id), id);
 }
 

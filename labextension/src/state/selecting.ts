@@ -161,15 +161,9 @@ export function toggleSlots(state: State): State {
     return state;
   }
   const opens = variables.some((id) => !state.expanded.has(id));
-  const expanded = new Set(state.expanded);
-  for (const id of variables) {
-    if (opens) {
-      expanded.add(id);
-    } else {
-      expanded.delete(id);
-    }
-  }
-  return withVisibleSelection(withExpanded(state, expanded, top), top);
+  const closed = new Set(opens ? [] : variables);
+  const open = [...state.expanded, ...variables].filter((id) => !closed.has(id));
+  return withVisibleSelection(withExpanded(state, new Set(open), top), top);
 }
 
 /** Switches between the drawings; Graphviz's picture arrives later. */
