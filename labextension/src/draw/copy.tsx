@@ -4,6 +4,7 @@ import { useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { Glyph } from "./icons";
 import type { Part } from "./parts";
+import { SignButton } from "./sign-button";
 
 /** How long the confirmation lasts, in ms. */
 const CONFIRMATION = 1500;
@@ -28,16 +29,13 @@ export function Copy({ what, text, part, label }: CopyProps) {
   };
   const words = `${WORDS.copy} ${what}`;
   return (
-    <button
-      type="button"
-      class={label === undefined ? "ckv-copy" : "ckv-restore"}
-      data-part={part}
-      title={words}
-      aria-label={words}
-      onClick={() => void copy()}
+    <SignButton
+      {...{ words, part }}
+      look={label === undefined ? "ckv-copy" : "ckv-restore"}
+      press={() => void copy()}
     >
       <span aria-live="polite">{isCopied ? WORDS.copied : (label ?? <Glyph name="copy" />)}</span>
-    </button>
+    </SignButton>
   );
 }
 

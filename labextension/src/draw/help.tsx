@@ -3,7 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { type OnRequest, WithExtras } from "./on-request";
-import type { Part } from "./parts";
+import { SignButton } from "./sign-button";
 
 export function Help({ onRequest }: { readonly onRequest: OnRequest }) {
   const panel = useRef<HTMLDialogElement>(null);
@@ -15,16 +15,9 @@ export function Help({ onRequest }: { readonly onRequest: OnRequest }) {
   };
   return (
     <>
-      <button
-        type="button"
-        class="ckv-help-button"
-        data-part={"help" satisfies Part}
-        title={WORDS.help}
-        aria-label={WORDS.help}
-        onClick={toggle}
-      >
+      <SignButton words={WORDS.help} look="ckv-help-button" part="help" press={toggle}>
         ?
-      </button>
+      </SignButton>
       <dialog
         ref={panel}
         class="ckv-help"

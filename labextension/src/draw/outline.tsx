@@ -30,7 +30,7 @@ import { BadSign } from "./measuring";
 import { type Column, columnsOf } from "./outline-columns";
 import type { Dispatch } from "./props";
 import { evenly, useEntriesInSight } from "./scrolling";
-import { Twisty } from "./twisty";
+import { Name, Twisty } from "./twisty";
 
 const ROW_HEIGHT = 22;
 const ROWS = evenly(ROW_HEIGHT);
@@ -270,17 +270,13 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
       style={{ paddingLeft: `${indent}px` }}
       title={type === "" ? label : `${label}: ${type}`}
     >
-      {row.childCount > 0 ? (
-        <Twisty isOpen={row.isExpanded} toggle={() => dispatch({ type: "toggle", id: row.id })} />
-      ) : (
-        <span class="ckv-twisty" />
-      )}
+      <Twisty
+        canOpen={row.childCount > 0}
+        isOpen={row.isExpanded}
+        toggle={() => dispatch({ type: "toggle", id })}
+      />
       {chunk === null ? <RoleIcon role={graph.role(id)} isTrained={isTrained(graph, id)} /> : null}
-      {found.isMatch[id] === 1 ? (
-        <mark class="ckv-name ckv-cut ckv-match">{label}</mark>
-      ) : (
-        <span class="ckv-name ckv-cut">{label}</span>
-      )}
+      <Name name={label} look="ckv-name" isMatch={found.isMatch[id] === 1} />
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
       {isFrozenHere(graph, id) ? <span class="ckv-frozen">{WORDS.frozenSign}</span> : null}
       {link === "" ? null : <span class="ckv-link-word">{link}</span>}

@@ -38,11 +38,24 @@ export function Panes({ id, start, tab: first, words, children }: PanesProps) {
   const [tab, setTab] = useState<Tab>(first);
   const hasOutline = children.outline !== null;
   const tabs = hasOutline ? TABS : TABS.filter((one) => one !== "outline");
-  const set = (part: "outline" | "details", percent: number) =>
-    setWidths((known) => ({ ...known, [part]: Math.min(Math.max(percent, LEAST), MOST) }));
-  const at = (clientX: number): number => {
-    const { left, width } = panes.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
-    return ((clientX - left) / width) * 100;
+  /** The handle of a pane at an end; moving it to the right makes the pane larger, or smaller. */
+  const handle = (part: keyof Shares, label: string, way: 1 | -1) => {
+    const set = (percent: number) =>
+      setWidths((known) => ({ ...known, [part]: Math.min(Math.max(percent, LEAST), MOST) }));
+    const share = ({ clientX }: PointerEvent) => {
+      const { left, width } = panes.current?.getBoundingClientRect() ?? { left: 0, width: 1 };
+      return ((clientX - left) / width) * 100;
+    };
+    return (
+      <Handle
+        words={label}
+        now={widths[part]}
+        least={LEAST}
+        most={MOST}
+        move={(event) => set(way === 1 ? share(event) : 100 - share(event))}
+        step={(by) => set(widths[part] + way * by * STEP)}
+      />
+    );
   };
   return (
     <>
@@ -58,27 +71,13 @@ export function Panes({ id, start, tab: first, words, children }: PanesProps) {
             <Pane id={id} tab="outline">
               {children.outline}
             </Pane>
-            <Handle
-              words={WORDS.resizeOutline}
-              now={widths.outline}
-              least={LEAST}
-              most={MOST}
-              move={({ clientX }) => set("outline", at(clientX))}
-              step={(by) => set("outline", widths.outline + by * STEP)}
-            />
+            {handle("outline", WORDS.resizeOutline, 1)}
           </>
         ) : null}
         <Pane id={id} tab="drawing">
           {children.drawing}
         </Pane>
-        <Handle
-          words={WORDS.resizeDetails}
-          now={widths.details}
-          least={LEAST}
-          most={MOST}
-          move={({ clientX }) => set("details", 100 - at(clientX))}
-          step={(by) => set("details", widths.details - by * STEP)}
-        />
+        {handle("details", WORDS.resizeDetails, -1)}
         <Pane id={id} tab="details">
           {children.details}
         </Pane>

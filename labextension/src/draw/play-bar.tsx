@@ -6,6 +6,7 @@ import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from 
 import { CopiedLink, LinkButton, type Linking } from "./play-link";
 import { PredictSwitch } from "./play-switch";
 import type { Predicting } from "./predicting";
+import { SignButton } from "./sign-button";
 
 /** The current step, and what moves it. */
 export interface Playing {
@@ -58,31 +59,19 @@ const SHAPES = {
   node: "M1.5 2L7 7l-5.5 5zM7.5 2L13 7l-5.5 5z",
 } as const;
 
-function Shape({ name }: { readonly name: keyof typeof SHAPES }) {
-  return (
-    <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
-      <path d={SHAPES[name]} />
-    </svg>
-  );
-}
-
 interface ControlProps {
   readonly name: keyof typeof SHAPES;
-  readonly words: string;
-  readonly onClick: () => void;
+  readonly does: PlayDeed;
+  readonly run: (deed: PlayDeed) => void;
 }
 
-function Control({ name, words, onClick }: ControlProps) {
+function Control({ name, does, run }: ControlProps) {
   return (
-    <button
-      type="button"
-      class={`ckv-play-${name}`}
-      title={words}
-      aria-label={words}
-      {...{ onClick }}
-    >
-      <Shape name={name} />
-    </button>
+    <SignButton words={WORDS.plays[name]} look={`ckv-play-${name}`} press={() => run(does)}>
+      <svg viewBox="0 0 14 14" width="14" height="14" aria-hidden="true">
+        <path d={SHAPES[name]} />
+      </svg>
+    </SignButton>
   );
 }
 
@@ -92,15 +81,11 @@ function Controls({ playing, story, linking, predicting }: Omit<BarProps, "words
   return (
     <div class="ckv-play-controls">
       <PredictSwitch {...predicting} />
-      <Control name="first" words={plays.first} onClick={() => run({ type: "first" })} />
-      <Control name="back" words={plays.back} onClick={() => run({ type: "step", by: -1 })} />
-      <Control
-        name={isRunning ? "pause" : "play"}
-        words={isRunning ? plays.pause : plays.play}
-        onClick={() => run({ type: "toggle" })}
-      />
-      <Control name="forward" words={plays.forward} onClick={() => run({ type: "step", by: 1 })} />
-      <Control name="node" words={plays.node} onClick={() => run({ type: "node", by: 1 })} />
+      <Control name="first" does={{ type: "first" }} run={run} />
+      <Control name="back" does={{ type: "step", by: -1 }} run={run} />
+      <Control name={isRunning ? "pause" : "play"} does={{ type: "toggle" }} run={run} />
+      <Control name="forward" does={{ type: "step", by: 1 }} run={run} />
+      <Control name="node" does={{ type: "node", by: 1 }} run={run} />
       {(predicting.isAsked ? predicting.last === at : story.problems.length === 0) ? null : (
         <button
           type="button"

@@ -11,6 +11,7 @@ import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";
 import { gridOf, type Part } from "./parts";
 import type { Dispatch } from "./props";
+import { SignButton } from "./sign-button";
 
 /** How long the user has to pause before the search runs, in ms. */
 const PAUSE = 80;
@@ -29,6 +30,8 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
   const lastKey = useRef("");
   const { searchSoon, press } = useSearching(box, query, dispatch);
   const { mistake } = found;
+  const isOff = found.matches.length === 0;
+  const stepMatch = (by: 1 | -1) => () => dispatch({ type: "stepMatch", by });
   return (
     <search class="ckv-search">
       <input
@@ -69,8 +72,12 @@ export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
       <span class="ckv-matches">{mistake === null ? matchWords(found, selected) : ""}</span>
       {query === "" ? null : (
         <>
-          <StepButton words={WORDS.previousMatch} sign="↑" by={-1} {...{ state, dispatch }} />
-          <StepButton words={WORDS.nextMatch} sign="↓" by={1} state={state} dispatch={dispatch} />
+          <SignButton words={WORDS.previousMatch} isOff={isOff} press={stepMatch(-1)}>
+            ↑
+          </SignButton>
+          <SignButton words={WORDS.nextMatch} isOff={isOff} press={stepMatch(1)}>
+            ↓
+          </SignButton>
           <FilterButton state={state} dispatch={dispatch} />
         </>
       )}
@@ -142,28 +149,6 @@ function pastesLines(event: TargetedClipboardEvent<HTMLInputElement>): boolean {
   const line = text.replace(/[\r\n]+/g, " ");
   box.setRangeText(line, box.selectionStart ?? end, box.selectionEnd ?? end, "end");
   return true;
-}
-
-interface StepProps {
-  readonly words: string;
-  readonly sign: string;
-  readonly by: 1 | -1;
-  readonly state: State;
-  readonly dispatch: Dispatch;
-}
-
-function StepButton({ words, sign, by, state, dispatch }: StepProps) {
-  return (
-    <button
-      type="button"
-      title={words}
-      aria-label={words}
-      disabled={state.found.matches.length === 0}
-      onClick={() => dispatch({ type: "stepMatch", by })}
-    >
-      {sign}
-    </button>
-  );
 }
 
 interface MistakeProps extends Pick<SearchProps, "state" | "id"> {

@@ -20,7 +20,7 @@ import type { Dispatch } from "./props";
 import { useResized } from "./resizing";
 import { evenly, unevenly, useEntriesInSight } from "./scrolling";
 import { type SaidColumn, useColumns } from "./table-columns";
-import { Twisty } from "./twisty";
+import { Name, Twisty } from "./twisty";
 
 /** The height of a line; and where space is narrow, of a line with news, which has two. */
 const PITCH = 28;
@@ -426,26 +426,17 @@ function NameCell({ graph, line, row, side, isMatch, dispatch }: NameProps) {
         <span class="ckv-table-none">{visible(facts)}</span>
       ) : (
         <>
-          {row.canOpen ? (
-            <Twisty
-              isOpen={row.isOpen}
-              toggle={() => dispatch({ type: "toggleLine", line: line.id })}
-            />
-          ) : (
-            <span class="ckv-twisty" aria-hidden="true" />
-          )}
+          <Twisty {...row} toggle={() => dispatch({ type: "toggleLine", line: line.id })} />
           {node === null ? (
             <PartIcon isRun={name.includes(" … ")} />
           ) : (
             <RoleIcon role={graph.role(node)} />
           )}
-          {isMatch ? (
-            <mark class="ckv-table-name ckv-cut ckv-match">{visible(name)}</mark>
-          ) : (
-            <span class={`ckv-table-name ckv-cut${isGone ? " ckv-table-gone" : ""}`}>
-              {visible(name)}
-            </span>
-          )}
+          <Name
+            name={visible(name)}
+            look={isGone && !isMatch ? "ckv-table-name ckv-table-gone" : "ckv-table-name"}
+            isMatch={isMatch}
+          />
           <span class="ckv-table-facts">{visible(facts)}</span>
           <span class="ckv-table-values">{formatCount(line.values)}</span>
         </>

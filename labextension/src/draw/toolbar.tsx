@@ -15,6 +15,7 @@ import { ModeButton } from "./mode-button";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Dispatch } from "./props";
 import { FilterButton, SearchBox } from "./search";
+import { SignButton } from "./sign-button";
 import { MoreViews, Views } from "./views";
 
 interface ToolbarProps {
@@ -110,34 +111,23 @@ function Zoom({ dispatch }: Pick<ToolbarProps, "dispatch">) {
   return (
     <>
       {buttons.map(([words, sign, does]) => (
-        <button
-          key={words}
-          type="button"
-          title={words}
-          aria-label={words}
-          onClick={() => dispatch(does)}
-        >
+        <SignButton key={words} words={words} press={() => dispatch(does)}>
           {sign}
-        </button>
+        </SignButton>
       ))}
     </>
   );
 }
 
 function ScreenButton({ root }: { readonly root: () => HTMLElement }) {
+  const press = () =>
+    void (document.fullscreenElement === root()
+      ? document.exitFullscreen()
+      : root().requestFullscreen());
   return (
-    <button
-      type="button"
-      title={WORDS.fullWindow}
-      aria-label={WORDS.fullWindow}
-      onClick={() =>
-        void (document.fullscreenElement === root()
-          ? document.exitFullscreen()
-          : root().requestFullscreen())
-      }
-    >
+    <SignButton words={WORDS.fullWindow} press={press}>
       <Glyph name="fullWindow" />
-    </button>
+    </SignButton>
   );
 }
 
