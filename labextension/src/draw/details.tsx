@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import * as WORDS from "../basics/strings";
 import { countWords, onOneLine, sentenceText, visible } from "../basics/text";
-import { type Attribute, type Edge, type Graph, type NotSaved, ROOT } from "../data/graph";
+import { type Attribute, type Edge, type Graph, ROOT } from "../data/graph";
 import type { Kernel } from "../kernel/kernel";
 import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
@@ -143,7 +143,7 @@ function NodeDetails({
       <LayerFacts graph={graph} id={id} />
       <FlowOf graph={graph} row={id} dispatch={dispatch} />
       <NumbersTable sides={[{ of: "", at: numbersOf(graph, id) }]} />
-      {kernel === null || onRequest === null || graph.attributes(id).length === 0 ? null : (
+      {kernel === null || graph.attributes(id).length === 0 ? null : (
         <WithExtras onRequest={onRequest}>
           {({ Values }) => <Values graph={graph} id={id} kernel={kernel} />}
         </WithExtras>
@@ -346,44 +346,29 @@ function VariableWords({ graph, id }: { readonly graph: Graph; readonly id: numb
 }
 
 function NotSavedList({ graph, id }: { readonly graph: Graph; readonly id: number }) {
-  const all = graph.notSaved(id);
-  const lost = all.filter(({ isLost }) => isLost);
-  const notes = all.filter(({ isLost }) => !isLost);
-  return (
-    <>
-      {lost.length === 0 ? null : (
-        <div class="ckv-error">
-          <h4>
-            ! {WORDS.notSaved} ({lost.length})
-          </h4>
-          <p>{WORDS.notSavedHint}</p>
-          <LeftOut attributes={lost} />
-        </div>
-      )}
-      {notes.length === 0 ? null : (
-        <div class="ckv-aside">
-          <h4>
-            {WORDS.notTracked} ({notes.length})
-          </h4>
-          <p>{WORDS.notTrackedHint}</p>
-          <LeftOut attributes={notes} />
-        </div>
-      )}
-    </>
-  );
-}
-
-function LeftOut({ attributes }: { readonly attributes: readonly NotSaved[] }) {
-  return (
-    <ul class="ckv-links-list">
-      {attributes.slice(0, MAX_LISTED).map(({ name, type, values }) => (
-        <li key={name}>
-          {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
-          {countWords(values, ...WORDS.counts.objects)}
-        </li>
-      ))}
-    </ul>
-  );
+  const kinds = [
+    { are: true, title: `! ${WORDS.notSaved}`, hint: WORDS.notSavedHint },
+    { are: false, title: WORDS.notTracked, hint: WORDS.notTrackedHint },
+  ];
+  return kinds.map(({ are, title, hint }) => {
+    const attributes = graph.notSaved(id).filter(({ isLost }) => isLost === are);
+    return attributes.length === 0 ? null : (
+      <div key={title} class={are ? "ckv-error" : "ckv-aside"}>
+        <h4>
+          {title} ({attributes.length})
+        </h4>
+        <p>{hint}</p>
+        <ul class="ckv-links-list">
+          {attributes.slice(0, MAX_LISTED).map(({ name, type, values }) => (
+            <li key={name}>
+              {visible(name)} <span class="ckv-faint">{visible(type)}</span>,{" "}
+              {countWords(values, ...WORDS.counts.objects)}
+            </li>
+          ))}
+        </ul>
+      </div>
+    );
+  });
 }
 
 function Value({ attribute }: { readonly attribute: Attribute }) {
@@ -434,53 +419,33 @@ function Children({ graph, id, dispatch }: NodeProps) {
   const slots: Edge[] = [...graph.treeChildren(id)]
     .filter((child) => graph.slot(child)?.variable === id)
     .map((node) => ({ node, localName: graph.label(node) }));
-  return (
-    <>
-      {slots.length === 0 ? null : (
-        <Links title={`${WORDS.slots} (${slots.length})`}>
-          <EdgeItems graph={graph} edges={slots} dispatch={dispatch} />
-        </Links>
-      )}
-      {edges.length === 0 ? null : (
-        <Links title={`${WORDS.children} (${edges.length})`}>
-          <EdgeItems graph={graph} edges={edges} dispatch={dispatch} />
-        </Links>
-      )}
-    </>
+  const lists = [
+    [WORDS.slots, slots],
+    [WORDS.children, edges],
+  ] as const;
+  return lists.map(([title, all]) =>
+    all.length === 0 ? null : (
+      <Links key={title} title={`${title} (${all.length})`}>
+        {all.slice(0, MAX_LISTED).map(({ localName, node }) => (
+          <li key={`${node} ${localName}`}>
+            <Jump graph={graph} id={node} dispatch={dispatch}>
+              {visible(localName)}
+            </Jump>{" "}
+            <span class="ckv-faint">{valueWords(graph, node) || typeWords(graph, node)}</span>
+          </li>
+        ))}
+        {all.length > MAX_LISTED ? <li>{moreWords(all.length - MAX_LISTED)}</li> : null}
+      </Links>
+    ),
   );
 }
 
-interface EdgeItemsProps {
-  readonly graph: Graph;
-  readonly edges: readonly Edge[];
-  readonly dispatch: Dispatch;
-}
-
-function EdgeItems({ graph, edges, dispatch }: EdgeItemsProps) {
-  return (
-    <>
-      {edges.slice(0, MAX_LISTED).map((edge) => (
-        <li key={`${edge.node} ${edge.localName}`}>
-          <Jump graph={graph} id={edge.node} dispatch={dispatch}>
-            {visible(edge.localName)}
-          </Jump>{" "}
-          <span class="ckv-faint">
-            {valueWords(graph, edge.node) || typeWords(graph, edge.node)}
-          </span>
-        </li>
-      ))}
-      {edges.length > MAX_LISTED ? <li>{moreWords(edges.length - MAX_LISTED)}</li> : null}
-    </>
-  );
-}
-
-function Links({
-  title,
-  children,
-}: {
+interface LinksProps {
   readonly title: string;
   readonly children: ComponentChildren;
-}) {
+}
+
+function Links({ title, children }: LinksProps) {
   return (
     <>
       <h4>{title}</h4>

@@ -177,7 +177,7 @@ interface PlayingProps extends ShownProps {
 /** The restore of a check, step by step. */
 function Playing({ table, lines, ...props }: PlayingProps) {
   const { state, kernel, onRequest, other, play, played, step, dispatch } = props;
-  return onRequest === null ? null : (
+  return (
     <WithExtras onRequest={onRequest}>
       {({ Play }) => (
         <Play
@@ -252,7 +252,7 @@ function Above(props: AboveProps) {
           buttons={<Buttons {...props} table={table} />}
         />
       )}
-      {changing?.isOpen === true && onRequest !== null && ask !== undefined ? (
+      {changing?.isOpen === true && ask !== undefined ? (
         <WithExtras onRequest={onRequest} key={own.graph}>
           {({ ChangeStrip }) => (
             <ChangeStrip {...{ state, id, ask, showOther, insert, play, setField, dispatch }} />
@@ -325,7 +325,7 @@ function OfDiff({ state: { graph }, table, measuring, dispatch }: AboveProps & {
 /** What the kernel can do with a node, or with the matches of the search. */
 function actions(props: ShownProps, node: number | null) {
   const { kernel, onRequest } = props;
-  return kernel === null || onRequest === null ? null : (
+  return kernel === null ? null : (
     <WithExtras onRequest={onRequest}>
       {({ Actions }) => <Actions {...props} kernel={kernel} node={node} />}
     </WithExtras>

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { callingForALook } from "../layout/rows";
+import { nearestRow } from "../layout/shown";
 import type { State } from "../state/state";
 import { onArrows } from "./arrows";
 import type { Dispatch } from "./props";
@@ -22,21 +23,12 @@ export function Minimap({ state, id, dispatch }: MinimapProps) {
   const { camera, found, graph, height, layout, onlyChanges, rowOf, tree } = state;
   const scale = height / Math.max(layout.height, 1);
   const ticks = useMemo(() => {
-    // A folded-away node counts at its nearest visible ancestor.
-    const place = (id: number): number | undefined => {
-      let node: number | null = id;
-      while (node !== null && !rowOf.has(node)) {
-        node = tree.parent(node);
-      }
-      const box = node === null ? undefined : layout.boxes[rowOf.get(node) ?? -1];
-      return box === undefined ? undefined : Math.round(box.y * scale);
-    };
     const places = (ids: Iterable<number>): readonly number[] => {
       const seen = new Set<number>();
       for (const id of ids) {
-        const y = place(id);
-        if (y !== undefined) {
-          seen.add(y);
+        const box = layout.boxes[rowOf.get(nearestRow(tree, rowOf, id) ?? -1) ?? -1];
+        if (box !== undefined) {
+          seen.add(Math.round(box.y * scale));
         }
       }
       return [...seen];

@@ -34,8 +34,17 @@ interface Props {
   readonly children: (extras: Extras) => VNode;
 }
 
+interface ManyProps extends Omit<Props, "onRequest"> {
+  /** Null where nothing can load them: there, nothing is drawn. */
+  readonly onRequest: OnRequest | null;
+}
+
+export function WithExtras({ onRequest, children }: ManyProps) {
+  return onRequest === null ? null : <Loading onRequest={onRequest}>{children}</Loading>;
+}
+
 /** Draws with the extras as soon as they are there. */
-export function WithExtras({ onRequest, children }: Props) {
+function Loading({ onRequest, children }: Props) {
   const [asked, ask] = useAsked(() => onRequest.load());
   useEffect(ask, []);
   const extras = onRequest.extras ?? asked?.answer;

@@ -8,7 +8,7 @@ import { foldedCount } from "../data/layers";
 import { feedsOf } from "../layout/feeds";
 import { badIn } from "../layout/measured";
 import type { Row } from "../layout/rows";
-import type { ShownTree } from "../layout/shown";
+import { nearestRow, type ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
 import { isFrozenHere } from "../layout/training";
 import type { Found } from "../search/found";
@@ -245,10 +245,7 @@ function linkWords({ graph, rowOf, selected, tree }: State): ReadonlyMap<number,
     [WORDS.feeds.input, inputs],
   ] as const) {
     all.forEach((node, place) => {
-      let row: number | null = node;
-      while (row !== null && !rowOf.has(row)) {
-        row = tree.parent(row);
-      }
+      const row = nearestRow(tree, rowOf, node);
       if (row !== null) {
         words.set(row, all.length === 1 ? word : `${word} ${place + 1}`);
       }

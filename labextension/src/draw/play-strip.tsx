@@ -163,30 +163,27 @@ function Timeline({ graph, story, past, playing, seen }: TimelineProps) {
         <Past past={past} left={left} last={last} />
       )}
       <p class="ckv-play-legend">
-        <span>
-          <i class="ckv-dot-bind" /> {WORDS.fates.bound}
-        </span>
-        <span>
-          <i class="ckv-dot-keep" /> {WORDS.plays.known}
-        </span>
-        <span>
-          <i class="ckv-dot-visit" /> {WORDS.plays.taken}
-        </span>
-        <span>
-          <i class="ckv-dot-restore" /> {WORDS.plays.valueAssigned}
-        </span>
-        <span>
-          <i class="ckv-dot-waits" /> {WORDS.fates.waits}
-        </span>
-        {problems.length === 0 ? null : (
-          <span>
-            <i class="ckv-dot-problem" /> {WORDS.problem}
-          </span>
+        {LEGEND.filter(([look]) => look !== "problem" || problems.length > 0).map(
+          ([look, words]) => (
+            <span key={look}>
+              <i class={`ckv-dot-${look}`} /> {words}
+            </span>
+          ),
         )}
       </p>
     </div>
   );
 }
+
+/** What the dots of a timeline mean, by their look. */
+const LEGEND = [
+  ["bind", WORDS.fates.bound],
+  ["keep", WORDS.plays.known],
+  ["visit", WORDS.plays.taken],
+  ["restore", WORDS.plays.valueAssigned],
+  ["waits", WORDS.fates.waits],
+  ["problem", WORDS.problem],
+] as const;
 
 interface PastProps {
   readonly past: Story;

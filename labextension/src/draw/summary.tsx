@@ -126,7 +126,7 @@ function Optimizers({ graph, ids, kernel, onRequest, dispatch }: OptimizersProps
                 </>
               )}
             </p>
-            {step === null || kernel === null || onRequest === null ? null : (
+            {step === null || kernel === null ? null : (
               <WithExtras onRequest={onRequest}>
                 {({ Values }) => (
                   <Values {...{ graph, kernel }} id={step} name={visible(graph.label(step))} />

@@ -120,13 +120,16 @@ function Head({ state: { history, a, b }, columns }: HeadProps) {
   const letters = columns.map(([from, to]) =>
     [a, b].map((time, end) => (time >= from && time < to ? "ab"[end] : "")).join(""),
   );
+  const head = (look: string, words: string) => (
+    <span role="columnheader" class={look}>
+      {words}
+    </span>
+  );
   return (
     <div role="rowgroup" class="ckh-head">
       <div role="row" class="ckh-row" aria-rowindex={1}>
-        <span role="columnheader">{WORDS.columns.name}</span>
-        <span role="columnheader" class="ckh-shape">
-          {WORDS.columns.shape}
-        </span>
+        {head("", WORDS.columns.name)}
+        {head("ckh-shape", WORDS.columns.shape)}
         <span role="columnheader" class="ckh-over">
           {isCompared ? WORDS.distanceColumn : WORDS.columns.heat}
           <span class="ckh-heat ckh-letters" aria-hidden="true">
@@ -135,18 +138,10 @@ function Head({ state: { history, a, b }, columns }: HeadProps) {
             ))}
           </span>
         </span>
-        <span role="columnheader" class="ckh-curves">
-          {isCompared ? WORDS.normsOfMembers : WORDS.columns.norm}
-        </span>
-        <span role="columnheader">{isCompared ? WORDS.columns.spread : WORDS.columns.change}</span>
-        {isCompared ? null : (
-          <span role="columnheader" class="ckh-max">
-            {WORDS.columns.max}
-          </span>
-        )}
-        <span role="columnheader" class="ckh-norms">
-          {WORDS.columns.norms}
-        </span>
+        {head("ckh-curves", isCompared ? WORDS.normsOfMembers : WORDS.columns.norm)}
+        {head("", isCompared ? WORDS.columns.spread : WORDS.columns.change)}
+        {isCompared ? null : head("ckh-max", WORDS.columns.max)}
+        {head("ckh-norms", WORDS.columns.norms)}
       </div>
     </div>
   );

@@ -6,7 +6,7 @@
 import { kept } from "../basics/once";
 import type { Graph } from "../data/graph";
 import type { Row } from "./rows";
-import type { ShownTree } from "./shown";
+import { nearestRow, type ShownTree } from "./shown";
 
 /**
  * How a line goes. Within a branch it goes straight down. Where a branch begins or ends, it goes
@@ -147,11 +147,7 @@ function framesIn(shown: Shown): ReadonlyMap<number, Frame> {
 
 /** The nearest visible row that shows a node; -1 if there is none. */
 function rowFor({ graph, rowOf, tree }: Shown, node: number): number {
-  let id = graph.shownAs(node);
-  while (id !== null && !rowOf.has(id)) {
-    id = tree.parent(id);
-  }
-  return id === null ? -1 : (rowOf.get(id) ?? -1);
+  return rowOf.get(nearestRow(tree, rowOf, graph.shownAs(node)) ?? -1) ?? -1;
 }
 
 /**

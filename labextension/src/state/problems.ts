@@ -2,6 +2,7 @@
 
 import { type Graph, ROOT } from "../data/graph";
 import { callingForALook } from "../layout/rows";
+import { nearestRow } from "../layout/shown";
 import type { State } from "./state";
 
 /** Whether a comparison has anything that needs attention. */
@@ -14,9 +15,5 @@ export function hasDifferences({ overlay }: Graph): boolean {
  */
 export function firstProblemNode({ graph, onlyChanges, rowOf, tree }: State): number | null {
   const first = callingForALook(graph, onlyChanges).next();
-  let node = first.done === true ? null : first.value;
-  while (node !== null && !rowOf.has(node)) {
-    node = tree.parent(node);
-  }
-  return node;
+  return nearestRow(tree, rowOf, first.done === true ? null : first.value);
 }

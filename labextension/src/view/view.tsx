@@ -393,23 +393,16 @@ class MountedView implements View {
       (value) => value != null && value !== "",
     );
     this.#pending = {};
-    if (view != null) {
-      this.#update({ type: "showView", view });
-    }
-    if (measure !== undefined) {
-      this.#update({ type: "setMeasure", measure });
-    }
-    if (mode !== undefined) {
-      this.#update({ type: "setMode", mode });
-    }
-    if (broughtQuery !== undefined) {
-      this.#update({ type: "bringQuery", query: broughtQuery });
-    }
-    if (query !== undefined) {
-      this.#update({ type: "search", query });
-    }
-    if (expanded !== undefined) {
-      this.#update({ type: "setExpanded", expanded });
+    const actions: readonly (Action | null)[] = [
+      view == null ? null : { type: "showView", view },
+      measure === undefined ? null : { type: "setMeasure", measure },
+      mode === undefined ? null : { type: "setMode", mode },
+      broughtQuery === undefined ? null : { type: "bringQuery", query: broughtQuery },
+      query === undefined ? null : { type: "search", query },
+      expanded === undefined ? null : { type: "setExpanded", expanded },
+    ];
+    for (const action of actions.filter((one) => one !== null)) {
+      this.#update(action);
     }
     // The host does not know chunks: it gets null for one, and must not send that null back as a
     // selection.
