@@ -7,7 +7,9 @@ import { useAsked } from "./asking";
 import { Copy } from "./copy";
 
 export function Accessor({ id, kernel }: { readonly id: number; readonly kernel: Kernel }) {
-  const [asked, ask] = useAsked(() => kernel.accessor(id));
+  const [asked, ask] = useAsked(
+    async () => (await kernel({ ask: "accessor", node: id })).text ?? "",
+  );
   return (
     <p aria-live="polite">
       {asked?.answer !== undefined ? (

@@ -18,7 +18,7 @@ import {
   readChanged,
   withEdit,
 } from "../kernel/changes";
-import type { AskAll } from "../kernel/kernel";
+import type { Kernel } from "../kernel/kernel";
 import type { State } from "../state/state";
 import { lineToName, nodeToName, suggestedNames } from "../words/naming";
 import { placeName } from "../words/words";
@@ -34,7 +34,7 @@ interface StripProps {
   readonly state: State;
   readonly id: string;
   /** Asks the kernel about the check itself. */
-  readonly ask: AskAll;
+  readonly ask: Kernel;
   readonly showOther: ShowOther;
   readonly insert: ((code: string) => void) | null;
   readonly play: (step: number | null) => void;
@@ -301,7 +301,7 @@ type Change = (of: (changes: Changes) => Changes) => Promise<string | null>;
 function useChanging(
   root: { readonly current: Element | null },
   selected: number | null,
-  ask: AskAll,
+  ask: Kernel,
   show: ShowOther,
 ): readonly [Changing, Change, (problem: string | null) => void] {
   const [now, setNow] = useState(UNCHANGED);

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { countWords, shortened, visible, visibleLines } from "../basics/text";
 import type { Guess } from "../data/overlay";
-import type { FixAnswer, Kernel } from "../kernel/kernel";
+import { type FixAnswer, type Kernel, PATIENCE_FOR_WORK } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 import { useAsked } from "./asking";
 import { CodeButtons, CodeText } from "./code";
@@ -22,7 +22,14 @@ interface CodePaneProps {
 
 export function CodePane({ guesses, accepting, kernel, insert }: CodePaneProps) {
   const { accepted } = accepting;
-  const [asked, ask] = useAsked(async () => kernel?.fix([...accepted]));
+  const [asked, ask] = useAsked(async () => {
+    const question = { ask: "fix", guesses: [...accepted] };
+    const answer = await kernel?.(question, PATIENCE_FOR_WORK);
+    if (answer !== undefined && answer.fix === undefined) {
+      throw new Error(WORDS.nothingSent);
+    }
+    return answer?.fix;
+  });
   useEffect(ask, [accepted, kernel]);
   const short = asked?.answer?.short ?? shortCode(guesses, accepting);
   return (

@@ -17,7 +17,7 @@ import {
   sidesOf,
   withMark,
 } from "../kernel/copies";
-import type { Kernel } from "../kernel/kernel";
+import { type Kernel, PATIENCE_FOR_WORK } from "../kernel/kernel";
 import { isNode, type State } from "../state/state";
 import { ownName } from "../words/naming";
 import { placeName } from "../words/words";
@@ -28,8 +28,6 @@ import { NameBox } from "./name-box";
 import { gridOf, rootOf } from "./parts";
 import type { ShowOther } from "./props";
 
-/** How long a kernel may compare large checkpoints, in ms. */
-const PATIENCE = 600_000;
 /** Characters of a name in a label. */
 const MAX_NAME = 60;
 
@@ -307,7 +305,7 @@ function useCopying(
   const ask = (wanted: Wanted) => {
     goBack();
     doingSo(async () => {
-      const { text = "" } = await kernel.ask(question("copy", wanted.kind, meant, wanted.to));
+      const { text = "" } = await kernel(question("copy", wanted.kind, meant, wanted.to));
       insert?.(text.trimEnd());
       return { ...wanted, code: text };
     }, wanted);
@@ -317,7 +315,7 @@ function useCopying(
     const was = { kind, to, code };
     doingSo(async () => {
       const asked = question("copy-picture", kind, meant, to);
-      const { buffers } = await kernel.ask(asked, PATIENCE);
+      const { buffers } = await kernel(asked, PATIENCE_FOR_WORK);
       const view = rootOf(root.current);
       await showOther(bytesIn(buffers[0]), null);
       if (view !== null) {

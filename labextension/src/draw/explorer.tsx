@@ -184,7 +184,7 @@ function Playing({ table, lines, ...props }: PlayingProps) {
           key={other}
           before={beforeChange(props)}
           {...{ state, table, lines, play, dispatch }}
-          ask={kernel?.ask ?? null}
+          ask={kernel}
           stored={played}
           hasSources={kernel !== null}
           number={step}
@@ -206,7 +206,7 @@ function canPlay({ state, leaveCopy, onRequest }: ShownProps): boolean {
 
 /** The check before its program was changed; null for that check itself. */
 function beforeChange({ other, own: { graph, kernel } }: ShownProps) {
-  return other > 0 && graph !== null && kernel !== null ? { graph, ask: kernel.ask } : null;
+  return other > 0 && graph !== null && kernel !== null ? { graph, ask: kernel } : null;
 }
 
 /** Whether there is a program to change, and a kernel that answers. */
@@ -232,7 +232,7 @@ function Above(props: AboveProps) {
   const { state, typesetter, note, id, kernel, leaveCopy, play, step, dispatch } = props;
   const { changing, insert, onRequest, own, setField, showOther } = props;
   const { overlay, table } = state.graph;
-  const ask = own.kernel?.ask;
+  const ask = own.kernel;
   return (
     <>
       <Toolbar
@@ -252,7 +252,7 @@ function Above(props: AboveProps) {
           buttons={<Buttons {...props} table={table} />}
         />
       )}
-      {changing?.isOpen === true && ask !== undefined ? (
+      {changing?.isOpen === true && ask !== null ? (
         <WithExtras onRequest={onRequest} key={own.graph}>
           {({ ChangeStrip }) => (
             <ChangeStrip {...{ state, id, ask, showOther, insert, play, setField, dispatch }} />

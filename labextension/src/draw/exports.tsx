@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { whyWords } from "../basics/text";
 import { bytesIn } from "../host/shared";
-import { EXPORTS, type Kernel, type WrittenFile } from "../kernel/kernel";
+import { EXPORTS, type Kernel } from "../kernel/kernel";
 import type { State } from "../state/state";
 import { Alert } from "./alert";
 import type { Typesetter } from "./measure";
@@ -68,16 +68,15 @@ function drawn(picture: () => string): readonly Offer[] {
 function written(kernel: Kernel): readonly Offer[] {
   return EXPORTS.map(({ format, label }) => ({
     label,
-    write: async () => saveWritten(await kernel.file(format)),
+    async write() {
+      const { name = "", type = "", buffers } = await kernel({ ask: "file", format });
+      save(name, new Blob([bytesIn(buffers[0]).slice()], { type }));
+    },
   }));
 }
 
 async function svgBlob(svg: string): Promise<Blob> {
   return new Blob([svg], { type: "image/svg+xml" });
-}
-
-function saveWritten({ name, type, data }: WrittenFile): void {
-  save(name, new Blob([bytesIn(data).slice()], { type }));
 }
 
 /** Draws an SVG as PNG, in full size or the largest size that a browser supports. */

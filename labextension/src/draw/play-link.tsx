@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { whyWords } from "../basics/text";
-import type { Answer, AskAll } from "../kernel/kernel";
+import type { Answer, Kernel } from "../kernel/kernel";
 import { copyText } from "./copy";
 
 export type Link = Answer["link"];
@@ -21,7 +21,7 @@ export interface Linking {
 }
 
 /** Copies what leads to the current step, and keeps it in sight until the step changes. */
-export function useLinking(link: Link, at: number, ask: AskAll | null): Linking {
+export function useLinking(link: Link, at: number, ask: Kernel | null): Linking {
   const [copied, setCopied] = useState<Copied | null>(null);
   useEffect(() => setCopied(null), [at]);
   const copy = async () => {

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { formatCount, visible } from "../basics/text";
-import type { AskAll } from "../kernel/kernel";
+import type { Kernel } from "../kernel/kernel";
 import type { StepWords, Story } from "../kernel/play";
 import { useAsked } from "./asking";
 
@@ -13,7 +13,7 @@ interface Props {
   readonly at: number;
   readonly words: StepWords | null;
   /** What sends the text of a function; null where nothing does. */
-  readonly ask: AskAll | null;
+  readonly ask: Kernel | null;
   /** What comes first. */
   readonly children: ComponentChildren;
 }

@@ -9,7 +9,7 @@ import type { Graph } from "../data/graph";
 import type { Table } from "../data/table";
 import { bytesOf } from "../host/shared";
 import { type Assert, readAsserts } from "../kernel/asserts";
-import type { Answer, AskAll } from "../kernel/kernel";
+import type { Answer, Kernel } from "../kernel/kernel";
 import {
   makeStory,
   nextPlayed,
@@ -42,11 +42,11 @@ interface PlayProps {
   /** A state of its own: closing shows the view as it was. */
   readonly state: State;
   /** What answers about the steps; null where nothing does. */
-  readonly ask: AskAll | null;
+  readonly ask: Kernel | null;
   /** The answer itself, packed, where a notebook or a page has it without a kernel. */
   readonly stored: string | null;
   /** The check before its program was changed, and what answers about it; null for that itself. */
-  readonly before: { readonly graph: Graph; readonly ask: AskAll } | null;
+  readonly before: { readonly graph: Graph; readonly ask: Kernel } | null;
   /** Whether the texts of TensorFlow's functions can be read. */
   readonly hasSources: boolean;
   readonly table: Table;
@@ -119,7 +119,7 @@ function prepare(dispatch: Dispatch): void {
   dispatch({ type: "showView", view: "table" });
 }
 
-async function storedAnswer(packed: string): ReturnType<AskAll> {
+async function storedAnswer(packed: string): ReturnType<Kernel> {
   const zipped = new Blob([bytesOf(packed).slice()]).stream();
   const whole = new Response(zipped.pipeThrough(new DecompressionStream("gzip")));
   const [answer, buffers]: [Answer, string[]] = await whole.json();
@@ -135,7 +135,7 @@ interface Answered {
   readonly quiz: Quiz | null;
 }
 
-async function begun(ask: AskAll | null, graph: Graph): Promise<Answered> {
+async function begun(ask: Kernel | null, graph: Graph): Promise<Answered> {
   if (ask === null) {
     throw new Error(WORDS.plays.needsKernel);
   }
@@ -288,7 +288,7 @@ function usePlaying(
 }
 
 /** The words of a step; null while they are on their way: this asks for those around the step. */
-function useWords(first: Said, at: number, ask: AskAll | null): StepWords | null {
+function useWords(first: Said, at: number, ask: Kernel | null): StepWords | null {
   const known = useRef(new Map<number, StepWords>());
   const [, redraw] = useState(0);
   useMemo(() => keep(known.current, first), [first]);

@@ -1,7 +1,7 @@
 /** Where a learner is in the questions of a restore. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { AskAll } from "../kernel/kernel";
+import type { Kernel } from "../kernel/kernel";
 import type { Story } from "../kernel/play";
 import {
   answeredAt,
@@ -38,7 +38,7 @@ export function usePredicting(
   given: Quiz | null,
   story: Story,
   size: number,
-  ask: AskAll | null,
+  ask: Kernel | null,
   play: (number: number) => void,
 ): Predicting {
   const [quiz, setQuiz] = useState(given);

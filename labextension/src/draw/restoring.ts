@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { sentenceText, whyWords } from "../basics/text";
 import type { Graph } from "../data/graph";
-import type { Kernel } from "../kernel/kernel";
+import { type Kernel, PATIENCE_FOR_WORK } from "../kernel/kernel";
 import type { Accepting } from "./accepting";
 
 interface Done {
@@ -35,19 +35,19 @@ export function useRestoring(
   if (kernel === null || graph.table?.totals.fixed == null || graph.origin === "saved") {
     return null;
   }
-  const run = (isRestored: boolean, ask: () => Promise<string>) => {
+  const run = (isRestored: boolean, question: object) => {
     if (state.isWaiting) {
       return; // a second press
     }
     setState({ ...state, isWaiting: true, problem: null });
-    ask().then(
-      (text) => setState({ ...NOTHING, isRestored, done: sentenceText(text) }),
+    kernel(question, PATIENCE_FOR_WORK).then(
+      ({ text = "" }) => setState({ ...NOTHING, isRestored, done: sentenceText(text) }),
       (error: unknown) => setState({ ...state, isWaiting: false, problem: whyWords(error) }),
     );
   };
   return {
     ...state,
-    restore: () => run(true, () => kernel.restore([...accepted])),
-    undo: () => run(false, () => kernel.undo()),
+    restore: () => run(true, { ask: "restore", guesses: [...accepted] }),
+    undo: () => run(false, { ask: "undo" }),
   };
 }

@@ -18,7 +18,9 @@ interface ValuesProps {
 }
 
 export function Values({ graph, id, kernel, name }: ValuesProps) {
-  const [asked, ask] = useAsked(() => kernel.values(id));
+  const [asked, ask] = useAsked(
+    async () => (await kernel({ ask: "values", node: id })).values ?? [],
+  );
   const attributes = graph.attributes(id);
   const isScalar = attributes.length === 1 && attributes[0]?.shape?.length === 0;
   useEffect(() => {

@@ -1,9 +1,7 @@
 /** Questions to a running kernel. It answers, or throws an error of one sentence. */
 
 import table from "../../../ckpt_viz/graphs/render/exports.json";
-import * as WORDS from "../basics/strings";
 import type { MeasureColumnName } from "../data/contract";
-import { bytesIn } from "../host/shared";
 import type { ChangedAnswer } from "./changes";
 import type { Said, StoryAnswer } from "./play";
 
@@ -32,13 +30,6 @@ export interface NoValue extends Pick<Value, "of" | "name"> {
   readonly error: string;
 }
 
-/** A file that the kernel has written. */
-export interface WrittenFile {
-  readonly name: string;
-  readonly type: string;
-  readonly data: DataView;
-}
-
 /** The code of a fix: a call of ckpt-viz, and a program for TensorFlow alone. */
 export interface FixAnswer {
   readonly short: string;
@@ -55,28 +46,6 @@ export interface Export {
 
 export const EXPORTS: readonly Export[] = table;
 
-/** Sends a question, and returns all parts of the answer. */
-export type AskAll = (
-  question: object,
-  patience?: number,
-) => Promise<Answer & { readonly buffers: readonly DataView[] }>;
-
-export interface Kernel {
-  readonly ask: AskAll;
-  values(node: number): Promise<readonly (Value | NoValue)[]>;
-  /** A Python expression for the live object of a node. */
-  accessor(node: number): Promise<string>;
-  file(format: string): Promise<WrittenFile>;
-  /** The code of the fix with the guesses at these places. It may take as long as a restore. */
-  fix(guesses: readonly number[]): Promise<FixAnswer>;
-  /** Restores what the fix restores, with the guesses at these places; returns what it did. */
-  restore(guesses: readonly number[]): Promise<string>;
-  /** Puts back the values from before the restore; returns what it did. */
-  undo(): Promise<string>;
-  /** The payload with what the values measure; empty if the host gives it to the view itself. */
-  measures(tell: Tell, signal: AbortSignal): Promise<Uint8Array>;
-}
-
 /**
  * Sends a question of ckpt_viz/entrances/jupyter/answers.py; returns the answer's data and buffers. Waits at
  * most `patience` ms, if a host can stop waiting at all. A host that reads files itself stops at the
@@ -92,11 +61,19 @@ export type Ask = (
 /** Called with the bytes that were read, and all that there are. */
 export type Tell = (done: number, total: number) => void;
 
-/** How long a kernel may run other cells before it answers, and how long it may work on a fix. */
+/** Sends a question; returns all parts of the answer, or throws its error. */
+export type Kernel = (
+  question: object,
+  patience?: number,
+  tell?: Tell,
+  signal?: AbortSignal,
+) => Promise<Answer & { readonly buffers: readonly DataView[] }>;
+
+/** How long a kernel may run other cells before it answers, and how long it may work itself. */
 export const PATIENCE = 30_000;
-const PATIENCE_FOR_FIX = 600_000;
+export const PATIENCE_FOR_WORK = 600_000;
 /** Checkpoints may be large; the view shows how far the kernel is. */
-const PATIENCE_FOR_VALUES = 36_000_000;
+export const PATIENCE_FOR_VALUES = 36_000_000;
 
 /** All possible parts of an answer; the answer to one question has some of them. */
 export interface Answer {
@@ -122,33 +99,11 @@ export interface Answer {
 }
 
 export function makeKernel(ask: Ask): Kernel {
-  const answered = async (question: object, ...rest: readonly [number?, Tell?, AbortSignal?]) => {
-    const [answer, buffers] = await ask(question, ...rest);
+  return async (...asked) => {
+    const [answer, buffers] = await ask(...asked);
     if (answer.error !== undefined) {
       throw new Error(answer.error);
     }
-    return { ...answer, data: buffers[0] ?? new DataView(new ArrayBuffer(0)), buffers };
-  };
-  return {
-    ask: answered,
-    values: async (node) => (await answered({ ask: "values", node })).values ?? [],
-    accessor: async (node) => (await answered({ ask: "accessor", node })).text ?? "",
-    async file(format) {
-      const { name = "", type = "", data } = await answered({ ask: "file", format });
-      return { name, type, data };
-    },
-    async fix(guesses) {
-      const { fix } = await answered({ ask: "fix", guesses }, PATIENCE_FOR_FIX);
-      if (fix === undefined) {
-        throw new Error(WORDS.nothingSent);
-      }
-      return fix;
-    },
-    restore: async (guesses) =>
-      (await answered({ ask: "restore", guesses }, PATIENCE_FOR_FIX)).text ?? "",
-    undo: async () => (await answered({ ask: "undo" }, PATIENCE_FOR_FIX)).text ?? "",
-    async measures(tell, signal) {
-      return bytesIn((await answered({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal)).data);
-    },
+    return { ...answer, buffers };
   };
 }

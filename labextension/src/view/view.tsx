@@ -17,7 +17,14 @@ import { textMeasure } from "../draw/text-width";
 import { insertFrom } from "../host/cells";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "../host/defaults";
 import { followGround, onPageChange } from "../host/ground";
-import { type Ask, type Kernel, makeKernel, type Tell } from "../kernel/kernel";
+import { bytesIn } from "../host/shared";
+import {
+  type Ask,
+  type Kernel,
+  makeKernel,
+  PATIENCE_FOR_VALUES,
+  type Tell,
+} from "../kernel/kernel";
 import type { Deed } from "../state/deeds";
 import { initialState, reduce } from "../state/reduce";
 import {
@@ -288,8 +295,9 @@ class MountedView implements View {
 
   /** Reads the values, and shows the graph with what they measure. */
   readonly #readValues = async (tell: Tell, signal: AbortSignal): Promise<void> => {
-    const bytes = await this.#kernel?.measures(tell, signal);
-    if (bytes !== undefined && bytes.length > 0) {
+    const answer = await this.#kernel?.({ ask: "measures" }, PATIENCE_FOR_VALUES, tell, signal);
+    const bytes = bytesIn(answer?.buffers[0]);
+    if (bytes.length > 0) {
       await this.setPayload(bytes);
     }
   };
