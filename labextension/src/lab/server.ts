@@ -7,7 +7,7 @@ import { DisposableDelegate, type IDisposable } from "@lumino/disposable";
 import { Poll } from "@lumino/polling";
 import { version } from "../../package.json";
 import { VERSION } from "../data/contract";
-import type { Cell, ChangeMap, Row } from "../history/data";
+import type { Answer as HistoryAnswer } from "../history/asking";
 import { type Line, readLines } from "../history/lines";
 import { bytesOf } from "../host/shared";
 import type { Answer, Ask } from "../kernel/kernel";
@@ -30,14 +30,6 @@ interface GraphAnswer {
 interface Refusal {
   readonly message?: string;
   readonly reason?: string;
-}
-
-/** What the server answers about a history: ckpt_viz/answers/timeline/questions.py. */
-interface HistoryAnswer {
-  readonly error?: string;
-  readonly row?: Row;
-  readonly cells?: readonly Cell[];
-  readonly map?: ChangeMap;
 }
 
 type Query = Readonly<Record<string, string>>;
