@@ -2,8 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import * as WORDS from "../basics/strings";
-import { callingForALook } from "../layout/rows";
-import { nearestRow } from "../layout/shown";
+import { callingForALook, nearestRow } from "../layout/rows";
 import type { State } from "../state/state";
 import { onArrows } from "./arrows";
 import type { Dispatch } from "./props";

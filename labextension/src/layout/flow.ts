@@ -5,8 +5,8 @@
 
 import { kept } from "../basics/once";
 import type { Graph } from "../data/graph";
-import type { Row } from "./rows";
-import { nearestRow, type ShownTree } from "./shown";
+import { nearestRow, type Row } from "./rows";
+import type { ShownTree } from "./shown";
 
 /**
  * How a line goes. Within a branch it goes straight down. Where a branch begins or ends, it goes

@@ -56,6 +56,19 @@ export function visibleRows(
   return rows;
 }
 
+/** A node or, while it is folded away, the nearest one above it with a row; null for none. */
+export function nearestRow(
+  tree: Pick<ShownTree, "parent">,
+  rowOf: ReadonlyMap<number, number>,
+  id: number | null,
+): number | null {
+  let node = id;
+  while (node !== null && !rowOf.has(node)) {
+    node = tree.parent(node);
+  }
+  return node;
+}
+
 /** By row, the rows just below it. */
 export function childRows(rows: readonly Row[]): readonly (readonly number[])[] {
   const children: number[][] = rows.map(() => []);

@@ -239,19 +239,6 @@ export function isBookkeeping(graph: Graph, id: number): boolean {
   return graph.role(id) === "bookkeeping" && graph.overlay?.isMarked(id) !== true;
 }
 
-/** A node or, while it is folded away, the nearest one above it with a row; null for none. */
-export function nearestRow(
-  tree: Pick<ShownTree, "parent">,
-  rowOf: ReadonlyMap<number, number>,
-  id: number | null,
-): number | null {
-  let node = id;
-  while (node !== null && !rowOf.has(node)) {
-    node = tree.parent(node);
-  }
-  return node;
-}
-
 /** The ancestors of a node, nearest first. */
 export function ancestors(tree: ShownTree, id: number): readonly number[] {
   const found: number[] = [];

@@ -1,8 +1,7 @@
 /** What of a comparison needs attention. */
 
 import { type Graph, ROOT } from "../data/graph";
-import { callingForALook } from "../layout/rows";
-import { nearestRow } from "../layout/shown";
+import { callingForALook, nearestRow } from "../layout/rows";
 import type { State } from "./state";
 
 /** Whether a comparison has anything that needs attention. */
