@@ -4,15 +4,10 @@ import * as WORDS from "../basics/strings";
 import { visible } from "../basics/text";
 import { ROOT } from "../data/graph";
 import { ancestors } from "../layout/shown";
-import { isNode, type State } from "../state/state";
-import type { Dispatch } from "./props";
+import { isNode } from "../state/state";
+import type { Showing } from "./props";
 
-interface BreadcrumbsProps {
-  readonly state: State;
-  readonly dispatch: Dispatch;
-}
-
-export function Breadcrumbs({ state, dispatch }: BreadcrumbsProps) {
+export function Breadcrumbs({ state, dispatch }: Showing) {
   const { focus, graph, tree } = state;
   if (focus === ROOT) {
     return null;

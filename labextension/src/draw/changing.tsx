@@ -27,11 +27,10 @@ import { CodeButtons, CodeText } from "./code";
 import { useKeys } from "./keys";
 import { MAX_NAME, NameField } from "./name-field";
 import { gridOf, rootOf, showTab } from "./parts";
-import type { Dispatch, ShowOther } from "./props";
+import type { Showing, ShowOther } from "./props";
 import type { LineField } from "./table";
 
-interface StripProps {
-  readonly state: State;
+interface StripProps extends Showing {
   readonly id: string;
   /** Asks the kernel about the check itself. */
   readonly ask: Kernel;
@@ -39,7 +38,6 @@ interface StripProps {
   readonly insert: ((code: string) => void) | null;
   readonly play: (step: number | null) => void;
   readonly setField: (field: LineField | null) => void;
-  readonly dispatch: Dispatch;
 }
 
 interface Changing {

@@ -7,7 +7,7 @@ import { type Attribute, type Edge, type Graph, ROOT } from "../data/graph";
 import type { Kernel } from "../kernel/kernel";
 import { feedsOf } from "../layout/feeds";
 import { numbersOf } from "../layout/measured";
-import { isNode, type State } from "../state/state";
+import { isNode } from "../state/state";
 import { belowSentence, cellMark, isAlarm } from "../words/signs";
 import {
   bytesWords,
@@ -28,17 +28,15 @@ import { Jump } from "./jump";
 import { type OnRequest, WithExtras } from "./on-request";
 import type { Part } from "./parts";
 import { Problems } from "./problems";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 import { NumbersTable } from "./statistics";
 import { GraphSummary } from "./summary";
 
 const MAX_LISTED = 50;
 
-interface DetailsProps {
-  readonly state: State;
+interface DetailsProps extends Showing {
   readonly kernel: Kernel | null;
   readonly onRequest: OnRequest | null;
-  readonly dispatch: Dispatch;
   /** What a comparison says of the selection, in place of the problems in the node's facts. */
   readonly evidence?: ComponentChildren;
   /** What the kernel can do with the selected node. */

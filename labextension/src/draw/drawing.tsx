@@ -30,7 +30,7 @@ import {
   type Typesetter,
 } from "./measure";
 import { rootOf } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
@@ -43,10 +43,8 @@ const SHAPE_BASELINE = 14;
 const SCALE_OF_BOXES = 0.55;
 const SCALE_OF_BLOCKS = 0.3;
 
-export interface DrawingProps {
-  readonly state: State;
+export interface DrawingProps extends Showing {
   readonly typesetter: Typesetter;
-  readonly dispatch: Dispatch;
 }
 
 export function Drawing({ state, typesetter, dispatch }: DrawingProps) {

@@ -19,7 +19,7 @@ import { allBad, type Bad, scaleOfMeasure } from "../layout/measured";
 import type { State } from "../state/state";
 import { bytesWords } from "../words/words";
 import { Alert } from "./alert";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 
 export type ReadsValues = ((tell: Tell, signal: AbortSignal) => Promise<void>) | null;
 
@@ -61,10 +61,8 @@ export function useMeasuring(read: ReadsValues, canStop: boolean, dispatch: Disp
   return { ...now, stop, read: read === null ? null : begin };
 }
 
-interface ColourProps {
-  readonly state: State;
+interface ColourProps extends Showing {
   readonly measuring: Measuring;
-  readonly dispatch: Dispatch;
 }
 
 /** The choice of a measure, and its scale; nothing where no values can be read. */

@@ -3,18 +3,15 @@
 import { useMemo } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { callingForALook, nearestRow } from "../layout/rows";
-import type { State } from "../state/state";
 import { onArrows } from "./arrows";
-import type { Dispatch } from "./props";
+import type { Showing } from "./props";
 import { zoomOf } from "./zoom";
 
 const WIDTH = 14;
 const LEAST_SIGHT = 12;
 
-interface MinimapProps {
-  readonly state: State;
+interface MinimapProps extends Showing {
   readonly id: string;
-  readonly dispatch: Dispatch;
 }
 
 /** Empty while the whole drawing is in sight. */

@@ -1,6 +1,12 @@
-import type { Action } from "../state/state";
+import type { Action, State } from "../state/state";
 
 export type Dispatch = (action: Action) => void;
+
+/** What most parts of the page have: what the view shows, and what changes it. */
+export interface Showing {
+  readonly state: State;
+  readonly dispatch: Dispatch;
+}
 
 /** `about` goes along with all questions, null: nothing answers. Without bytes, shows the own check. */
 export type ShowOther = (

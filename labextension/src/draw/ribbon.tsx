@@ -5,18 +5,12 @@ import { formatCount } from "../basics/text";
 import type { Graph } from "../data/graph";
 import { isWithin, type Segment, segmentsOf } from "../layout/ribbon";
 import { trainingsOf } from "../layout/training";
-import type { State } from "../state/state";
 import { percentWords, rowLabel } from "../words/words";
 import { useCutNames } from "./cut";
-import type { Dispatch } from "./props";
-
-interface RibbonProps {
-  readonly state: State;
-  readonly dispatch: Dispatch;
-}
+import type { Showing } from "./props";
 
 /** Absent where one part holds all parameters. */
-export function Ribbon({ state, dispatch }: RibbonProps) {
+export function Ribbon({ state, dispatch }: Showing) {
   const { graph, selected } = state;
   const segments = segmentsOf(graph);
   const names = useCutNames<HTMLDivElement>();

@@ -4,23 +4,20 @@ import type { RefObject, TargetedClipboardEvent } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { fieldsOf, UNREAD, valuesOf } from "../search/fields";
-import type { State } from "../state/state";
 import { matchWords, mistakeWords } from "../words/words";
 import { type Measuring, ReadButton } from "./measuring";
 import { ModeButton } from "./mode-button";
 import type { OnRequest } from "./on-request";
 import { gridOf, type Part } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 import { SignButton } from "./sign-button";
 
 /** How long the user has to pause before the search runs, in ms. */
 const PAUSE = 80;
 
-interface SearchProps {
-  readonly state: State;
+interface SearchProps extends Showing {
   readonly id: string;
   readonly onRequest: OnRequest | null;
-  readonly dispatch: Dispatch;
 }
 
 export function SearchBox({ state, id, onRequest, dispatch }: SearchProps) {
@@ -125,7 +122,7 @@ function useSearching(box: RefObject<HTMLInputElement | null>, query: string, di
   return { searchSoon, press };
 }
 
-export function FilterButton({ state, dispatch }: Pick<SearchProps, "state" | "dispatch">) {
+export function FilterButton({ state, dispatch }: Showing) {
   const isFilter = state.mode === "filter";
   return (
     <ModeButton

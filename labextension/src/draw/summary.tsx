@@ -8,7 +8,6 @@ import type { Kernel } from "../kernel/kernel";
 import { summaryOf } from "../layout/summary";
 import { parametersOf, sizeOf } from "../layout/totals";
 import { freezing, TRAINED_OR_NOT, trainingsOf } from "../layout/training";
-import type { State } from "../state/state";
 import {
   bytesWords,
   moreWords,
@@ -20,17 +19,15 @@ import {
 import { Fact } from "./facts";
 import { going } from "./jump";
 import { type OnRequest, WithExtras } from "./on-request";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 
 const MAX_OPTIMIZERS = 4;
 const MAX_DTYPES = 6;
 const MAX_NOTES = 4;
 
-interface SummaryProps {
-  readonly state: State;
+interface SummaryProps extends Showing {
   readonly kernel: Kernel | null;
   readonly onRequest: OnRequest | null;
-  readonly dispatch: Dispatch;
 }
 
 export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProps) {

@@ -5,17 +5,14 @@ import { countWords, formatCount, visible } from "../basics/text";
 import type { CellSign } from "../data/contract";
 import type { Table } from "../data/table";
 import { stripsOf } from "../layout/strips";
-import type { State } from "../state/state";
 import { cellSign } from "../words/signs";
 import { type Accepting, fixedWith, restoredWith } from "./accepting";
 import { useCutNames } from "./cut";
-import type { Dispatch } from "./props";
+import type { Showing } from "./props";
 
-interface RibbonProps {
-  readonly state: State;
+interface RibbonProps extends Showing {
   readonly table: Table;
   readonly accepting: Accepting;
-  readonly dispatch: Dispatch;
 }
 
 export function TableRibbon({ state, table, accepting, dispatch }: RibbonProps) {

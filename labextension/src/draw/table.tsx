@@ -16,7 +16,7 @@ import { useCutNames } from "./cut";
 import { RoleIcon, SignIcon } from "./icons";
 import { BadSign, measureWords } from "./measuring";
 import type { Part } from "./parts";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 import { useResized } from "./resizing";
 import { evenly, unevenly, useEntriesInSight } from "./scrolling";
 import { type SaidColumn, useColumns } from "./table-columns";
@@ -47,8 +47,7 @@ export interface LineField {
   readonly content: VNode;
 }
 
-interface TableProps {
-  readonly state: State;
+interface TableProps extends Showing {
   readonly table: Table;
   readonly id: string;
   readonly accepting: Accepting;
@@ -60,7 +59,6 @@ interface TableProps {
   readonly played: PlayedColumn | null;
   /** What someone types in place of a name of the program. */
   readonly field: LineField | null;
-  readonly dispatch: Dispatch;
 }
 
 /** A line of the table, or the question about the line above it. */

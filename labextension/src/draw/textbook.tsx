@@ -21,13 +21,11 @@ import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
 import { Canvas, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
-import type { Dispatch } from "./props";
+import type { Dispatch, Showing } from "./props";
 
-interface TextbookProps {
-  readonly state: State;
+interface TextbookProps extends Showing {
   readonly typesetter: Typesetter;
   readonly graphviz: LoadGraphviz;
-  readonly dispatch: Dispatch;
 }
 
 /** The message over the picture, and the button that it offers. */
@@ -150,11 +148,9 @@ function widthsOf({ behind, box, name }: Typesetter): PartWidths {
   return { box: (row) => box(row) + behind(row), name };
 }
 
-interface DrawnProps {
-  readonly state: State;
+interface DrawnProps extends Showing {
   readonly picture: Picture | null;
   readonly typesetter: Typesetter;
-  readonly dispatch: Dispatch;
 }
 
 function Drawn({ state, picture, typesetter, dispatch }: DrawnProps) {

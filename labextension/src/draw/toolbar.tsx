@@ -5,7 +5,6 @@ import { countWords, visible } from "../basics/text";
 import type { Kernel } from "../kernel/kernel";
 import { ZOOM_IN, ZOOM_OUT } from "../state/deeds";
 import { hasDifferences } from "../state/problems";
-import type { State } from "../state/state";
 import { useCutNames } from "./cut";
 import { Help } from "./help";
 import { Glyph } from "./icons";
@@ -13,13 +12,12 @@ import type { Typesetter } from "./measure";
 import { Menu } from "./menu";
 import { ModeButton } from "./mode-button";
 import { type OnRequest, WithExtras } from "./on-request";
-import type { Dispatch } from "./props";
+import type { Showing } from "./props";
 import { FilterButton, SearchBox } from "./search";
 import { SignButton } from "./sign-button";
 import { MoreViews, Views } from "./views";
 
-interface ToolbarProps {
-  readonly state: State;
+interface ToolbarProps extends Showing {
   readonly note: string | undefined;
   readonly id: string;
   /** Whether Graphviz is available here. */
@@ -27,7 +25,6 @@ interface ToolbarProps {
   readonly kernel: Kernel | null;
   readonly onRequest: OnRequest | null;
   readonly typesetter: Typesetter;
-  readonly dispatch: Dispatch;
 }
 
 export function Toolbar(props: ToolbarProps) {
@@ -76,9 +73,7 @@ export function Toolbar(props: ToolbarProps) {
   );
 }
 
-type SwitchProps = Pick<ToolbarProps, "dispatch" | "state">;
-
-function OnlyChanges({ state, dispatch }: SwitchProps) {
+function OnlyChanges({ state, dispatch }: Showing) {
   const only = state.onlyChanges;
   return (
     <ModeButton
@@ -90,7 +85,7 @@ function OnlyChanges({ state, dispatch }: SwitchProps) {
   );
 }
 
-function Bookkeeping({ state, dispatch }: SwitchProps) {
+function Bookkeeping({ state, dispatch }: Showing) {
   const shows = state.showsBookkeeping;
   return (
     <ModeButton

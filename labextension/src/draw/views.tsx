@@ -4,15 +4,10 @@ import * as WORDS from "../basics/strings";
 import { layersOf } from "../data/layers";
 import { type State, type View, viewOf } from "../state/state";
 import { ModeButton } from "./mode-button";
-import type { Dispatch } from "./props";
-
-interface ViewsProps {
-  readonly state: State;
-  readonly dispatch: Dispatch;
-}
+import type { Dispatch, Showing } from "./props";
 
 /** Absent for a graph alone. */
-export function Views({ state, dispatch }: ViewsProps) {
+export function Views({ state, dispatch }: Showing) {
   if (state.graph.table === null) {
     return null;
   }
@@ -31,7 +26,7 @@ function graphView({ graph }: State): "layers" | "objects" {
   return layersOf(graph) === null ? "objects" : "layers";
 }
 
-interface MoreProps extends ViewsProps {
+interface MoreProps extends Showing {
   /** Whether Graphviz is available here. */
   readonly offersTextbook: boolean;
   readonly onShown: () => void;
