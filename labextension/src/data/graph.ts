@@ -240,23 +240,8 @@ function notSavedAt(index: number, at: NumberAt, text: TextAt): NotSaved {
   };
 }
 
-type Tree = Pick<
-  Graph,
-  | "objects"
-  | "treeSize"
-  | "shownAs"
-  | "group"
-  | "order"
-  | "label"
-  | "savedLabel"
-  | "called"
-  | "savedCalled"
-  | "treeParent"
-  | "treeChildren"
->;
-
 /** The tree of all nodes, each in its own row. */
-function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
+function treeOf(payload: Payload, at: NumberAt, text: TextAt) {
   const { columns, nodeCount, overlay, strings } = payload;
   const label = (id: number): string => text("tree_label", id) ?? "";
   const saved = overlay?.columns.overlay_saved_label;
@@ -265,14 +250,14 @@ function treeOf(payload: Payload, at: NumberAt, text: TextAt): Tree {
   return {
     objects: null,
     treeSize: nodeCount,
-    shownAs: (id) => id,
+    shownAs: (id: number) => id,
     group: () => null,
     order: Int32Array.from(columns.tree_order),
     label,
-    savedLabel: (id) => strings[saved?.[id] ?? ABSENT] ?? label(id),
+    savedLabel: (id: number) => strings[saved?.[id] ?? ABSENT] ?? label(id),
     called,
-    savedCalled: (id) => strings[savedNames?.[id] ?? ABSENT] ?? called(id),
-    treeParent: (id) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
+    savedCalled: (id: number) => strings[savedNames?.[id] ?? ABSENT] ?? called(id),
+    treeParent: (id: number) => (at("tree_parent", id) === ABSENT ? null : at("tree_parent", id)),
     treeChildren: childLists(columns.tree_order, columns.tree_parent),
   };
 }

@@ -109,12 +109,6 @@ type Compared = Pick<Payload, "nodeCount" | "strings" | "overlay" | "table"> & {
   readonly columns: Pick<Payload["columns"], "tree_order" | "tree_parent" | "attribute_count">;
 };
 
-/** The part of a comparison that follows from a tree of the nodes. */
-type OfTree = Pick<
-  Overlay,
-  "isOther" | "below" | "matchedBelow" | "topOfUniform" | "isMarked" | "changes"
->;
-
 /** What a comparison says of a node, whatever the tree. */
 type OfNodes = Pick<Overlay, "baseSize" | "cell" | "hasValue"> & {
   readonly isPressing: (id: number) => boolean;
@@ -212,10 +206,8 @@ export function inOtherTree(overlay: Overlay, tree: Tree): Overlay {
   return { ...overlay, problemsOf, ...inTree(tree, { ...overlay, isPressing }) };
 }
 
-function inTree(
-  { order, parents, size }: Tree,
-  { baseSize, cell, hasValue, isPressing }: OfNodes,
-): OfTree {
+/** The part of a comparison that follows from a tree of the nodes. */
+function inTree({ order, parents, size }: Tree, { baseSize, cell, hasValue, isPressing }: OfNodes) {
   const places = Int8Array.from({ length: parents.length }, (_, id) =>
     id < size ? CELL_SIGNS.indexOf(cell(id)?.sign as CellSign) : ABSENT,
   );
@@ -227,15 +219,17 @@ function inTree(
   const isMarked = markedSubtrees(order, parents, isLoud);
   const holdsLive = markedSubtrees(order, parents, (id) => id < baseSize);
   return {
-    isOther: (id) => (id < size ? id >= baseSize : holdsLive[id] === 0),
-    below: (id) =>
+    isOther: (id: number) => (id < size ? id >= baseSize : holdsLive[id] === 0),
+    below: (id: number) =>
       CELL_SIGNS.map((sign, place) => ({ sign, count: countBelow(id, place) })).filter(
         ({ sign, count }) => sign !== "here" && count > 0,
       ),
-    matchedBelow: (id) => countBelow(id, HERE) + (counted(id) && places[id] === HERE ? 1 : 0),
-    topOfUniform: (id) => uniformTops[id] ?? id,
-    isMarked: (id) => isMarked[id] === 1,
-    changes: (isLeftOut) => markedSubtrees(order, parents, isLoud, isLeftOut),
+    matchedBelow: (id: number) =>
+      countBelow(id, HERE) + (counted(id) && places[id] === HERE ? 1 : 0),
+    topOfUniform: (id: number) => uniformTops[id] ?? id,
+    isMarked: (id: number) => isMarked[id] === 1,
+    changes: (isLeftOut: (id: number) => boolean) =>
+      markedSubtrees(order, parents, isLoud, isLeftOut),
   };
 }
 

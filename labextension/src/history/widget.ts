@@ -1,8 +1,7 @@
 /** The front end of the widget of a history, a module for anywidget. */
 
 import type { AnyModel, RenderProps } from "@anywidget/types";
-import * as WORDS from "../basics/strings";
-import { askKernel, onChanges } from "../host/messages";
+import { askPatiently, onChanges } from "../host/messages";
 import { type PayloadTraits, payloadOf } from "../host/shared";
 import { type Answer, hostAsking } from "./asking";
 import { ORDERS } from "./state";
@@ -52,13 +51,7 @@ function render({ model, el }: Pick<RenderProps<Traits>, "model" | "el">): () =>
 }
 
 function kernelOf(model: AnyModel): Host {
-  return hostAsking(async (question, patience) => {
-    try {
-      return await askKernel<Answer>(model, question, AbortSignal.timeout(patience));
-    } catch (error) {
-      throw new Error(WORDS.noAnswer, { cause: error });
-    }
-  });
+  return hostAsking((question, patience) => askPatiently<Answer>(model, question, patience));
 }
 
 export default { render };

@@ -3,6 +3,7 @@
  */
 
 import type { AnyModel } from "@anywidget/types";
+import * as WORDS from "../basics/strings";
 
 // ckpt_viz/entrances/jupyter/shared_models.py has the same name.
 const QUESTION = "ckpt-viz:question";
@@ -49,6 +50,20 @@ export function askKernel<T>(
     model.on("msg:custom", listen);
     model.send({ kind: QUESTION, id, question });
   });
+}
+
+/** The same, for so many ms. */
+export async function askPatiently<T>(
+  model: Pick<AnyModel, "on" | "off" | "send">,
+  question: object,
+  patience: number,
+  tell?: (done: number, total: number) => void,
+): Promise<readonly [T, readonly DataView[]]> {
+  try {
+    return await askKernel<T>(model, question, AbortSignal.timeout(patience), tell);
+  } catch (error) {
+    throw new Error(WORDS.noAnswer, { cause: error });
+  }
 }
 
 /** Calls whenever the kernel has read the graph again and found the same; returns what stops it. */

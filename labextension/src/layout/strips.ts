@@ -5,6 +5,7 @@ import type { TableCell } from "../data/contract";
 import type { Graph } from "../data/graph";
 import type { OfSide } from "../data/overlay";
 import type { Line, Table } from "../data/table";
+import { elements } from "./totals";
 
 export interface StripPart {
   readonly line: Line;
@@ -38,7 +39,6 @@ function elementsOf(graph: Graph, node: number, side: OfSide): number {
   if (graph.slot(node) !== null) {
     return 0;
   }
-  const saved = side === "saved" ? (graph.overlay?.savedElements(node) ?? null) : null;
-  const sizes = graph.attributes(node).map(({ shape }) => shape?.reduce((a, b) => a * b, 1) ?? 0);
-  return saved ?? sizes.reduce((sum, size) => sum + size, 0);
+  const saved = side === "saved" ? graph.overlay?.savedElements(node) : null;
+  return saved ?? elements(graph, node);
 }

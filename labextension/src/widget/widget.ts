@@ -3,7 +3,7 @@
 import type { AnyModel, RenderProps } from "@anywidget/types";
 import * as WORDS from "../basics/strings";
 import type { Extras, LoadExtras } from "../draw/on-request";
-import { askKernel, onChanges, onRefresh } from "../host/messages";
+import { askKernel, askPatiently, onChanges, onRefresh } from "../host/messages";
 import { type Parts, payloadOf, SHOWN } from "../host/shared";
 import { type Answer, type Ask, PATIENCE } from "../kernel/kernel";
 import type { LoadGraphviz } from "../textbook/engine";
@@ -104,13 +104,8 @@ function ofGraph<Ids>(of: number, ids: Ids | null): OfGraph<Ids> | null {
 }
 
 function asking(model: AnyModel): Ask {
-  return async (question, patience = PATIENCE, tell) => {
-    try {
-      return await askKernel<Answer>(model, question, AbortSignal.timeout(patience), tell);
-    } catch (error) {
-      throw new Error(WORDS.noAnswer, { cause: error });
-    }
-  };
+  return (question, patience = PATIENCE, tell) =>
+    askPatiently<Answer>(model, question, patience, tell);
 }
 
 /** Whether a running kernel has the same query: if so, a user has set it there. */
