@@ -68,8 +68,8 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
   el.append(root);
   const id = `ckpt-viz-timeline-${++views}`;
   let state: State | null = null;
-  let ends: readonly [number, number] | null = null;
-  let order: Order | null = null;
+  /** What the host has chosen, by type and end: it comes before a history. */
+  const chosen = new Map<string, Action>();
   let problem: string | null = null;
   let payloads = 0;
   const disposal = new AbortController();
@@ -88,23 +88,16 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
       host.onMove?.(state.a, state.b);
     }
     if (state.order !== before.order) {
-      order = state.order;
-      host.onOrder?.(order);
+      chosen.set("order", { type: "order", order: state.order });
+      host.onOrder?.(state.order);
     }
   };
-  const apply = (...actions: readonly Action[]) => {
+  const choose = (what: string, action: Action) => {
+    chosen.set(what, action);
     if (state !== null) {
-      state = actions.reduce(reduce, state);
+      state = reduce(state, action);
       draw();
     }
-  };
-  const setEnds = (a: number, b: number) => {
-    ends = [a, b];
-    apply(...actionsFor(ends, null));
-  };
-  const setOrder = (to: Order) => {
-    order = to;
-    apply(...actionsFor(null, order));
   };
   answerKeys(root, dispatch, disposal.signal);
   followGround(root, el, disposal.signal);
@@ -117,9 +110,8 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
         if (number !== payloads || disposal.signal.aborted) {
           return;
         }
-        state = initialState(history);
+        state = [...chosen.values()].reduce(reduce, initialState(history));
         problem = null;
-        apply(...actionsFor(ends, order));
       } catch (error) {
         problem = sentenceText(whyWords(error));
       }
@@ -132,26 +124,17 @@ export function mountTimeline(el: HTMLElement, host: Host = {}): Timeline {
       problem = null;
       draw();
     },
-    setEnds,
-    setOrder,
+    setEnds(a, b) {
+      choose("a", { type: "move", end: "a", to: a });
+      choose("b", { type: "move", end: "b", to: b });
+    },
+    setOrder: (order) => choose("order", { type: "order", order }),
     dispose() {
       disposal.abort();
       render(null, root);
       root.remove();
     },
   };
-}
-
-function actionsFor(
-  ends: readonly [number, number] | null,
-  order: Order | null,
-): readonly Action[] {
-  const [a, b] = ends ?? [];
-  return [
-    ...(a === undefined ? [] : [{ type: "move", end: "a", to: a } as const]),
-    ...(b === undefined ? [] : [{ type: "move", end: "b", to: b } as const]),
-    ...(order === null ? [] : [{ type: "order", order } as const]),
-  ];
 }
 
 /** The action of a key, if it is one of the view's. */
