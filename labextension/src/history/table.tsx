@@ -190,13 +190,17 @@ function Line({ id, place, shown: { number, row, change }, state, dispatch }: Li
     <div
       id={id}
       role="row"
-      class={isInLayer ? "ckh-row ckh-in-layer" : "ckh-row"}
+      class="ckh-row"
       aria-rowindex={place + 2}
       aria-selected={number === selected}
       style={{ top: `${place * ROW}px` }}
       onClick={() => dispatch({ type: "select", row: number })}
     >
-      <span role="gridcell" class="ckh-name" title={visible(row.name)}>
+      <span
+        role="gridcell"
+        class={isInLayer ? "ckh-name ckh-in-layer" : "ckh-name"}
+        title={visible(row.name)}
+      >
         <Place
           place={visible(isInLayer ? row.place.slice(row.place.lastIndexOf(".") + 1) : row.place)}
         />
