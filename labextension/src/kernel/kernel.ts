@@ -63,10 +63,7 @@ export type Tell = (done: number, total: number) => void;
 
 /** Sends a question; returns all parts of the answer, or throws its error. */
 export type Kernel = (
-  question: object,
-  patience?: number,
-  tell?: Tell,
-  signal?: AbortSignal,
+  ...asked: Parameters<Ask>
 ) => Promise<Answer & { readonly buffers: readonly DataView[] }>;
 
 /** How long a kernel may run other cells before it answers, and how long it may work itself. */
