@@ -1,6 +1,6 @@
 /** What opens at a step of a restore from elsewhere: the address of the page, or code of its notebook. */
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as WORDS from "../basics/strings";
 import { whyWords } from "../basics/text";
 import type { Answer, Kernel } from "../kernel/kernel";
@@ -23,7 +23,8 @@ export interface Linking {
 /** Copies what leads to the current step, and keeps it in sight until the step changes. */
 export function useLinking(link: Link, at: number, ask: Kernel | null): Linking {
   const [copied, setCopied] = useState<Copied | null>(null);
-  useEffect(() => setCopied(null), [at]);
+  // Not after the next frame: it would clear what a key has copied until then.
+  useLayoutEffect(() => setCopied(null), [at]);
   const copy = async () => {
     try {
       const text =
