@@ -890,6 +890,39 @@ def test_a_program_and_a_file_of_keras_are_checked_and_fixed(
         model.load_weights(path)
     fix = _run("fix", program, path, "--run")
     assert fix.exit_code == 1 and "h5py.File" in fix.output and "head" in fix.output
+    skipping = _run("check", program, path, "--run", "--skip-mismatch")
+    expected = str(cv.check(model, path, options={"skip_mismatch": True}))
+    assert "raises" not in expected.split("\n")[2]
+    assert skipping.output.split("\n")[2] == expected.split("\n")[2]
+    fix = _run("fix", program, path, "--run", "--skip-mismatch")
+    assert fix.exit_code == 1 and "load_weights" in fix.output, fix.output
+
+
+@pytest.mark.tf
+def test_an_option_of_another_call_is_refused_in_the_words_of_the_command(tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    code = "import keras\nmodel = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])\n"
+    (tmp_path / "train.py").write_text(code)
+    program, names = f"{tmp_path / 'train.py'}:model", dict[str, object]()
+    exec(code, names)
+    weights, checkpoint = tmp_path / "x.weights.h5", tmp_path / "adam-1"
+    model = names["model"]
+    assert isinstance(model, keras.Model)
+    model.save_weights(weights)
+    write_graph(checkpoint, keras3_adam())
+    for command, live, saved, option in (
+        ("check", program, weights, "--skip-slot-variables"),
+        ("check", program, checkpoint, "--skip-mismatch"),
+        ("fix", program, checkpoint, "--by-name"),
+        ("check", checkpoint, checkpoint, "--by-name"),
+    ):
+        run = [] if live is checkpoint else ["--run"]
+        refused = _run(command, live, saved, option, *run)
+        assert refused.exit_code == 2, refused.output
+        assert refused.output.startswith(f"Error: {option}: expected a "), refused.output
+        assert refused.output.rstrip().endswith("leave the option out")
+    by_name = _run("check", program, weights, "--run", "--by-name")
+    assert by_name.exit_code == 0, by_name.output
 
 
 def test_the_package_is_the_command_too() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from ckpt_viz.entrances.commands.output import (
     DIFFERS,
     FILES,
     JSON,
+    Command,
     file_options,
     is_watched,
     output_options,
@@ -29,6 +30,7 @@ from ckpt_viz.entrances.commands.output import (
     write,
 )
 from ckpt_viz.entrances.commands.streams import InputError, echo, report
+from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.render.exports import Content
 from ckpt_viz.graphs.render.views import MAX_LINES, View
 from ckpt_viz.ground.text import count, printable
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from ckpt_viz.answers.restore_check.check_result import RestoreCheck
     from ckpt_viz.matching.story.step import Story
 
+_OF_KERAS, _OF_TENSORFLOW = ("skip_mismatch", "by_name"), ("skip_slot_variables",)
 _VERDICTS = {
     "consumed": "assert_consumed",
     "existing": "assert_existing_objects_matched",
@@ -95,6 +98,18 @@ def _writer(graph: cv.ObjectGraph) -> list[str]:
     return writer_in_words(provenance)
 
 
+def _keras_options(command: Command) -> Command:
+    """Give a command the options of Keras' `load_weights`."""
+    for name in reversed(_OF_KERAS):
+        option = click.option(
+            f"--{name.replace('_', '-')}",
+            is_flag=True,
+            help=f"Load a file of Keras with load_weights(path, {name}=True).",
+        )
+        command = option(command)
+    return command
+
+
 @click.command()
 @click.argument("live")
 @click.argument("saved")
@@ -117,6 +132,7 @@ def _writer(graph: cv.ObjectGraph) -> list[str]:
     is_flag=True,
     help="Restore with CheckpointOptions(experimental_skip_slot_variables=True).",
 )
+@_keras_options
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
 @click.option(
     "--verify", is_flag=True, help="Test the bytes of the values that the restore would read."
@@ -134,6 +150,8 @@ def check(
     required: tuple[str, ...],
     method: str | None,
     skip_slot_variables: bool,
+    skip_mismatch: bool,
+    by_name: bool,
     run: bool,
     verify: bool,
     steps: bool,
@@ -153,11 +171,12 @@ def check(
     from ckpt_viz.answers.restore_check.played import played_in_file
 
     is_text_printed = prints_text(output["as_json"], {name: output[name] for name in FILES})
-    skipping = SimpleNamespace(experimental_skip_slot_variables=True)
-    options = skipping if skip_slot_variables else None  # Keras' files have other options
+    of_keras = {"skip_mismatch": skip_mismatch, "by_name": by_name}
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        wording = in_commands(_fix_command(live, saved, method))
+        given = {"skip_slot_variables": skip_slot_variables, **of_keras}
+        options = _options(target.obj, saved, given)
+        wording = in_commands(_fix_command(live, saved, method, of_keras))
         check = _checked(target.obj, saved, method, wording, options, verify=verify)
         overlay = check.overlay
     passes = {
@@ -202,6 +221,33 @@ def _target(live: str, saved: str, *, is_allowed: bool) -> AbstractContextManage
     return running(program) if program else nullcontext(Target(live))
 
 
+def _options(live: object, saved: str, given: Mapping[str, bool]) -> Any:
+    """Return the options of the call that LIVE and SAVED lead to.
+
+    Raises SourceError for those of another call.
+    """
+    names = [name for name, is_given in given.items() if is_given]
+    if not names:
+        return None
+    from ckpt_viz.answers.dry_runs.keras_dry_run import is_load_of_weights  # imports NumPy
+
+    is_of_keras = is_load_of_weights(live, saved)
+    for name in names:
+        if name not in (_OF_KERAS if is_of_keras else _OF_TENSORFLOW):
+            needed = (
+                "a checkpoint of TensorFlow"
+                if is_of_keras
+                else "a program's Keras model as LIVE, and a file of Keras"
+            )
+            raise SourceError(
+                f"--{name.replace('_', '-')}: expected {needed} as SAVED, found "
+                f"{printable(saved)}; leave the option out"
+            )
+    if is_of_keras:
+        return dict.fromkeys(names, True)
+    return SimpleNamespace(experimental_skip_slot_variables=True)
+
+
 def _checked(
     live: object,
     saved: str,
@@ -217,10 +263,11 @@ def _checked(
     return RestoreCheck.of(AskedCheck(live, saved, method, options, verify, wording))
 
 
-def _fix_command(live: str, saved: str, method: str | None) -> str:
+def _fix_command(live: str, saved: str, method: str | None, of_keras: Mapping[str, bool]) -> str:
     """Return the command that prints the fix of a check."""
     options = ["--run"] if as_program(live) else []
     options += [] if method is None else ["--method", method]
+    options += [f"--{name.replace('_', '-')}" for name, is_given in of_keras.items() if is_given]
     return shlex.join(["ckpt-viz", "fix", *options, live, saved])
 
 
@@ -232,6 +279,7 @@ def _fix_command(live: str, saved: str, method: str | None) -> str:
     type=click.Choice(["restore", "read"]),
     help="The call to fix.  [default: the one that LIVE has]",
 )
+@_keras_options
 @click.option("--run", is_flag=True, help="Run the program that LIVE names.")
 @click.option(
     "--write",
@@ -248,6 +296,8 @@ def fix(
     live: str,
     saved: str,
     method: str | None,
+    skip_mismatch: bool,
+    by_name: bool,
     run: bool,
     prefix: str | None,
     guesses: bool,
@@ -265,8 +315,10 @@ def fix(
     """
     named = _target(live, saved, is_allowed=run)
     with reporting_errors(), named as target:
-        wording = in_commands(_fix_command(live, saved, method))
-        fix = _checked(target.obj, saved, method, wording).fix(guesses=guesses or parts)
+        of_keras = {"skip_mismatch": skip_mismatch, "by_name": by_name}
+        options = _options(target.obj, saved, of_keras)
+        wording = in_commands(_fix_command(live, saved, method, of_keras))
+        fix = _checked(target.obj, saved, method, wording, options).fix(guesses=guesses or parts)
         code = target.code + fix.to_code(target.expression, fix.prefix)
         is_whole = not fix.missing
         if prefix is not None:
