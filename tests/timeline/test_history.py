@@ -17,6 +17,7 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.answers.timeline.cells import CellState
 from ckpt_viz.answers.timeline.history_json import cell_json
+from ckpt_viz.answers.timeline.sources import Checkpoint
 from ckpt_viz.answers.timeline.words import change_words
 from ckpt_viz.formats.storage import files
 from tests.support.amounts import size
@@ -236,6 +237,18 @@ def test_more_checkpoints_than_asked_for_are_sampled(tmp_path: Path) -> None:
         assert [one.number for one in found.sources] == [1, 6, 11, 15, 20]
         assert found.left_out == 15
         assert "15 checkpoints were skipped. Pass a larger `most` to include them." in str(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        *(("ckpt-12", 12), ("model.ckpt-3-?????-of-00002", 3), ("ckpt", None)),
+        *(("ep01.weights.h5", 1), ("ep2.keras", 2), ("7.HDF5", 7), ("4.weights.json", 4)),
+        *(("model.weights.h5", None), ("model.h5", None), ("runs/9/ep10.h5", 10)),
+    ],
+)
+def test_the_number_of_a_checkpoint_is_none_of_its_ending(name: str, number: int | None) -> None:
+    assert Checkpoint(name, name, None).number == number
 
 
 def test_a_directory_has_all_its_checkpoints(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, SourceError
+from ckpt_viz.files.saved.file_types import without_ending_of_keras
 from ckpt_viz.files.saved.listing import are_numbered_alike, by_number, prefixes_in
 from ckpt_viz.files.saved.locate import checkpoints_at
 from ckpt_viz.files.saved.location import INDEX
@@ -54,8 +55,9 @@ class Checkpoint:
 
     @property
     def number(self) -> int | None:
-        """The last number in the name."""
-        numbers = _NUMBER.findall(self.title.partition("-?????-of-")[0])  # not that of V1 shards
+        """The last number in the name, before what the format adds: `-?????-of-00002`, `.h5`."""
+        name = without_ending_of_keras(self.title.partition("-?????-of-")[0])
+        numbers = _NUMBER.findall(name)
         return int(numbers[-1]) if numbers and len(numbers[-1]) < 20 else None
 
 

@@ -67,3 +67,13 @@ def has_name_of_keras(path: str) -> bool:
     [True, True, False]
     """
     return path.lower().endswith(_OF_KERAS)
+
+
+def without_ending_of_keras(path: str) -> str:
+    """Return a path without the ending that Keras gives to its files.
+
+    >>> [without_ending_of_keras(path) for path in ("a3.keras", "a3.weights.H5", "a3.json")]
+    ['a3', 'a3.weights', 'a3.json']
+    """
+    ending = next((end for end in _OF_KERAS if path.lower().endswith(end)), "")
+    return path[: len(path) - len(ending)]
