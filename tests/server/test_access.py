@@ -13,11 +13,10 @@ from tornado.web import RequestHandler
 
 from ckpt_viz.entrances.server.handlers import API, handlers_below
 from ckpt_viz.entrances.server.options import CkptViz
-from ckpt_viz.entrances.server.service import Service
 from tests.server.conftest import BASE_URL, Ask
 from tests.support.tables import floats, write_bundle
 
-ENDPOINTS = handlers_below("/", Service(CkptViz(), "1"))
+ENDPOINTS = handlers_below("/", CkptViz(), "1")
 NAMES = [url.rpartition("/")[2] for url, *_ in ENDPOINTS]
 VERBS = RequestHandler.SUPPORTED_METHODS
 _COOKIE = {"Cookie": "_xsrf=1", "X_XSRFToken": "1"}  # so that nothing else refuses

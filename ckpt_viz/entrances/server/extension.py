@@ -11,15 +11,14 @@ from typing import Any
 import ckpt_viz
 from ckpt_viz.entrances.server.handlers import handlers_below
 from ckpt_viz.entrances.server.options import CkptViz
-from ckpt_viz.entrances.server.service import Service
 
 
 def _load_jupyter_server_extension(serverapp: Any) -> None:
     """Add the endpoints to a server, and the hook that runs before it saves a notebook."""
     options = CkptViz(parent=serverapp)
     web_app = serverapp.web_app
-    service = Service(options, ckpt_viz.__version__)
-    web_app.add_handlers(".*$", handlers_below(web_app.settings["base_url"], service))
+    handlers = handlers_below(web_app.settings["base_url"], options, ckpt_viz.__version__)
+    web_app.add_handlers(".*$", handlers)
     contents_manager = serverapp.contents_manager
     if options.slim_notebooks and hasattr(contents_manager, "register_pre_save_hook"):
         contents_manager.register_pre_save_hook(_slim)

@@ -14,7 +14,9 @@ from jupyter_server.base.handlers import APIHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import Finish, HTTPError, authenticated
 
-from ckpt_viz.entrances.server.messages import Asked, Look, continued
+from ckpt_viz.entrances.server import processes
+from ckpt_viz.entrances.server.messages import Asked, Frame, Job, Limits, Look, continued
+from ckpt_viz.entrances.server.options import CkptViz
 from ckpt_viz.entrances.server.paths import asked_of
 from ckpt_viz.entrances.server.refusals import (
     FAILED,
@@ -25,7 +27,7 @@ from ckpt_viz.entrances.server.refusals import (
     reason_of_status,
     refusal_of,
 )
-from ckpt_viz.entrances.server.service import Body, Service, parsed
+from ckpt_viz.entrances.server.workers import Bounds, Pages, Workers
 
 API = "ckpt-viz/api/v1"
 _MAX_QUESTION = 16_384  # characters, also for the state
@@ -40,8 +42,8 @@ class _Handler(APIHandler):
 
     auth_resource = "contents"
 
-    def initialize(self, service: Service) -> None:
-        self._service = service
+    def initialize(self, workers: Workers, version: str, seconds: float) -> None:
+        self._workers, self._version, self._seconds = workers, version, seconds
         self._is_gone = False
         self._sent: list[bytes] = []  # the parts of a history
         self._waiting: asyncio.Future[Any] | None = None
@@ -68,6 +70,18 @@ class _Handler(APIHandler):
             raise
         finally:
             self._waiting = None
+
+    async def _done(
+        self, ask: str, asked: Asked | None = None, look: Look | None = None, **more: Any
+    ) -> Frame:
+        """Return the answer of a job; raise Finish if the client disconnects first."""
+        job = Job(ask, self._version, asked, *(look or ()), **more)
+        return await self._unless_gone(self._workers.run(job))
+
+    async def _look(self, asked: Asked) -> Look:
+        """Return the ETag of a graph and the size of its indexes; read almost nothing."""
+        answer = await self._done("look", asked)
+        return Look(answer.body.decode(), answer.header["index_bytes"])
 
     def compute_etag(self) -> str | None:
         return None  # Tornado would compute one from the whole body
@@ -107,13 +121,13 @@ class _Handler(APIHandler):
     def _packs(self) -> bool:
         return "gzip" in self.request.headers.get("Accept-Encoding", "")
 
-    async def _send(self, body: Body) -> None:
+    async def _send(self, answer: Frame) -> None:
         """Send an answer; disconnect a client that does not take it."""
-        if body.is_packed:
+        if answer.header.get("is_packed"):
             self.set_header("Content-Encoding", "gzip")
-        with self._service.sending(len(body.data)):
-            sent = asyncio.ensure_future(self.finish(body.data))
-            done, _ = await asyncio.wait({sent}, timeout=self._service.seconds)
+        with self._workers.sending(len(answer.body)):
+            sent = asyncio.ensure_future(self.finish(answer.body))
+            done, _ = await asyncio.wait({sent}, timeout=self._seconds)
             if not done:
                 sent.cancel()
                 self.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
@@ -154,7 +168,7 @@ class VersionHandler(_Handler):
     @authorized
     async def get(self) -> None:
         """Answer `GET version`."""
-        await self._send(await self._unless_gone(self._service.about()))
+        await self._send(await self._done("about"))
 
 
 class CheckpointsHandler(_Handler):
@@ -168,7 +182,7 @@ class CheckpointsHandler(_Handler):
         self._track_activity = False
         asked = await self._asked()
         self.set_header("Cache-Control", "no-store")
-        await self._send(await self._unless_gone(self._service.checkpoints(asked)))
+        await self._send(await self._done("list", asked))
 
 
 class HistoryHandler(_Handler):
@@ -184,11 +198,10 @@ class HistoryHandler(_Handler):
         if question is not None:
             await self._answer(asked, parsed(question, "question"))
             return
-        look = await self._unless_gone(self._service.look(asked))
+        look = await self._look(asked)
         self.set_header("Etag", look.etag)
-        work = self._service.history(asked, look, self._pass_on, packs=self._packs)
         try:
-            await self._unless_gone(work)
+            await self._unless_gone(self._history(asked, look))
         except (RefusedRequest, RuntimeError) as error:  # its process has ended, for example
             if not self._sent:
                 raise
@@ -198,14 +211,20 @@ class HistoryHandler(_Handler):
             self.write(await asyncio.to_thread(continued, self._sent, line, packs=self._packs))
         self.finish()
 
+    async def _history(self, asked: Asked, look: Look) -> None:
+        """Pass on the history of a directory's checkpoints while it is read, as lines of JSON."""
+        job = Job("history", self._version, asked, *look, packs=self._packs)
+        last = await self._workers.run(job, self._pass_on)
+        await self._pass_on(last.body)
+
     async def _answer(self, asked: Asked, question: Mapping[str, Any]) -> None:
         etag = self._parameter("etag", _MAX_ETAG)
         if etag is None:
-            look = await self._unless_gone(self._service.look(asked))
+            look = await self._look(asked)
         else:
             look = Look('"{}"'.format(etag.removeprefix("W/").strip('"')), 0)
-        answer = self._service.answer(asked, look, question, None, packs=self._packs)
-        await self._send(await self._unless_gone(answer))
+        answer = await self._done("answer", asked, look, question=question, packs=self._packs)
+        await self._send(answer)
 
     @authenticated
     @authorized
@@ -213,7 +232,7 @@ class HistoryHandler(_Handler):
         """Answer `HEAD history`: only the ETag, to notice new checkpoints."""
         self._track_activity = False
         asked = replace(await self._asked(), what="history")
-        look = await self._unless_gone(self._service.look(asked))
+        look = await self._look(asked)
         self.set_header("Etag", look.etag)
         self.set_header("Cache-Control", "no-store")
         self.finish()
@@ -226,9 +245,9 @@ class HistoryHandler(_Handler):
                 self.set_header("Content-Encoding", "gzip")
         self.write(part)
         self._sent.append(part)
-        with self._service.sending(len(part)):
+        with self._workers.sending(len(part)):
             try:
-                await asyncio.wait_for(self.flush(), self._service.seconds)
+                await asyncio.wait_for(self.flush(), self._seconds)
             except asyncio.TimeoutError:
                 self.request.connection.stream.close()  # type: ignore[union-attr, attr-defined, unused-ignore]
                 raise Finish from None
@@ -242,10 +261,9 @@ class GraphHandler(_Handler):
     async def get(self) -> None:
         """Answer `GET graph`."""
         asked = await self._asked()
-        look = await self._unless_gone(self._service.look(asked))
+        look = await self._look(asked)
         if not self._is_known(look.etag):
-            body = self._service.graph(asked, look, packs=self._packs)
-            await self._send(await self._unless_gone(body))
+            await self._send(await self._done("graph", asked, look, packs=self._packs))
 
     @authenticated
     @authorized
@@ -254,7 +272,7 @@ class GraphHandler(_Handler):
         # Polling by a page does not show that a person is working.
         self._track_activity = False
         asked = await self._asked()
-        look = await self._unless_gone(self._service.look(asked))
+        look = await self._look(asked)
         if not self._is_known(look.etag):
             self.finish()
 
@@ -284,7 +302,7 @@ class AnswerHandler(_Handler):
         asked_for = parsed(question, "question")
         traits = None if state is None else parsed(state, "state")
         asked = await self._asked()
-        look = await self._unless_gone(self._service.look(asked))
+        look = await self._look(asked)
         expected = self._parameter("etag")
         if expected is not None and expected.strip('"') != look.etag.strip('"'):
             raise RefusedRequest(
@@ -292,12 +310,43 @@ class AnswerHandler(_Handler):
                 f"{asked.path}: the files have changed since the graph was read; load it again",
             )
         self.set_header("Cache-Control", "no-store")
-        answer = self._service.answer(asked, look, asked_for, traits, packs=self._packs)
-        await self._send(await self._unless_gone(answer))
+        more = {"question": asked_for, "state": traits, "packs": self._packs}
+        await self._send(await self._done("answer", asked, look, **more))
 
 
-def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Handler], Any]]:
-    """Return the endpoints' addresses and handlers, as Tornado takes them."""
+def parsed(text: str, name: str) -> dict[str, Any]:
+    """Return the JSON object in a parameter; raise RefusedRequest for any other text."""
+    try:
+        data = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise RefusedRequest(Reason.BAD_REQUEST, f"{name}: expected JSON: {error}") from error
+    if not isinstance(data, dict):
+        raise RefusedRequest(
+            Reason.BAD_REQUEST, f"{name}: expected a JSON object, found {text:.100}"
+        )
+    return data
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"found {name}, which is not in JSON")
+
+
+def handlers_below(
+    base_url: str, options: CkptViz, version: str
+) -> list[tuple[str, type[_Handler], Any]]:
+    """Return the endpoints' addresses and handlers, as Tornado takes them; all share the jobs."""
+    workers = Workers(
+        processes.PROCESSES,
+        Bounds(
+            options.max_reads,
+            options.max_waiting,
+            options.max_waiting_bytes,
+            options.max_seconds,
+        ),
+        Limits(options.max_read_bytes, options.max_answer_bytes, options.max_memory_bytes),
+        Pages(options.max_kept_graphs, options.max_kept_nodes, options.max_kept_bytes),
+    )
+    shared = {"workers": workers, "version": version, "seconds": options.max_seconds}
     endpoints = (
         ("version", VersionHandler),
         ("checkpoints", CheckpointsHandler),
@@ -305,7 +354,4 @@ def handlers_below(base_url: str, service: Service) -> list[tuple[str, type[_Han
         ("graph", GraphHandler),
         ("answer", AnswerHandler),
     )
-    return [
-        (url_path_join(base_url, API, name), handler, {"service": service})
-        for name, handler in endpoints
-    ]
+    return [(url_path_join(base_url, API, name), handler, shared) for name, handler in endpoints]
