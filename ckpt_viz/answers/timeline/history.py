@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.answers.graph_diff.diff_result import GraphDiff, diff_of
 from ckpt_viz.answers.timeline.cells import HistoryRow
 from ckpt_viz.answers.timeline.findings import findings_of, findings_of_members
-from ckpt_viz.answers.timeline.lines import lines_of
 from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.answers.timeline.record import Record
 from ckpt_viz.answers.timeline.sources import MOST, Checkpoint, checkpoints_of
-from ckpt_viz.answers.timeline.work import Work, check_any, work_on
+from ckpt_viz.answers.timeline.work import Work, work_on
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.difference import relative
 from ckpt_viz.files.values.running import Begin, bar, progress_of
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
-from ckpt_viz.ground.gc_pause import gc_paused
 
 if TYPE_CHECKING:
     from ckpt_viz.entrances.jupyter.history_view import HistoryView
@@ -150,17 +148,26 @@ def history_of(
     """Return the history of a source: see `ckpt_viz.history`. `begin` starts the progress bar."""
     work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
     reader = work.reader()
-    bar_of = progress_of("history", reader.nbytes(), begin if progress else None)
+    _read(work, reader, executor, begin if progress else None)
+    return history_so_far(work, reader, _manager(source))
+
+
+def _read(work: Work, reader: Reader, executor: Executor | None, begin: Begin | None) -> None:
+    """Read all rows; an interrupt keeps what is done."""
+    bar_of = progress_of("history", reader.nbytes(), begin)
     with bar_of as shown, suppress(KeyboardInterrupt):
         deque(work.read(reader, executor, shown), maxlen=0)
-    return history_so_far(work, reader, _manager(source))
+
+
+def _rows(work: Work, reader: Reader) -> tuple[HistoryRow, ...]:
+    return tuple(work.rows.get(n) or reader.unread(n) for n in range(len(reader.lines)))
 
 
 def history_so_far(
     work: Work, reader: Reader, manager: weakref.ReferenceType[object] | None = None
 ) -> History:
     """Return the history with the rows that were read up to now."""
-    rows = tuple(work.rows.get(n) or reader.unread(n) for n in range(len(reader.lines)))
+    rows = _rows(work, reader)
     return History(
         tuple(work.checkpoints),
         rows,
@@ -188,34 +195,19 @@ def comparison_of(
 ) -> History:
     """Return the comparison of sources without an order: see `ckpt_viz.compare`."""
     ordered = checkpoints_of(sources)
-    graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
-    if len(graphs) < 2:
-        raise SourceError(f"expected at least two checkpoints to compare, found {len(graphs)}")
-    check_any(ordered.checkpoints)
-    lines = gc_paused(lambda: lines_of(graphs))
-    reader = gc_paused(lambda: Reader(graphs, lines.lines, unchanged=True, is_compared=True))
-    rows, is_complete = _read(reader, executor, progress=progress)
+    number = len(ordered.checkpoints)
+    if number < 2:
+        raise SourceError(f"expected at least two checkpoints to compare, found {number}")
+    work = work_on(ordered, unchanged=True)
+    reader = work.reader(is_compared=True)
+    _read(work, reader, executor, bar if progress else None)
+    rows = _rows(work, reader)
     distances = tuple(
         tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)
         for line in reader.squares.tolist()
     )
     findings = findings_of_members(ordered.checkpoints, rows, distances)
     return History(
-        *(ordered.checkpoints, rows, findings, tuple(lines.marks), "in no order"),
-        *(ordered.left_out, is_complete, distances),
+        *(ordered.checkpoints, rows, findings, tuple(work.lines.marks), "in no order"),
+        *(ordered.left_out, work.is_complete, distances),
     )
-
-
-def _read(
-    reader: Reader, executor: Executor | None, *, progress: bool
-) -> tuple[tuple[HistoryRow, ...], bool]:
-    """Return the rows, and whether all of them were read: an interrupt keeps what is done."""
-    read_rows: dict[int, HistoryRow] = {}
-    is_complete = False
-    bar_of = progress_of("history", reader.nbytes(), bar if progress else None)
-    with bar_of as shown, suppress(KeyboardInterrupt):
-        for number, row in reader.rows(executor, shown):
-            read_rows[number] = row
-        is_complete = True
-    rows = [read_rows.get(n) or reader.unread(n) for n in range(len(reader.lines))]
-    return tuple(rows), is_complete

@@ -44,13 +44,16 @@ class Work:
             len(row.cells) == times for row in self.rows.values()
         )
 
-    def reader(self, piece_bytes: int = PIECE_BYTES) -> Reader:
-        """Return what reads the rest, in pieces of so many bytes of each checkpoint."""
+    def reader(self, piece_bytes: int = PIECE_BYTES, *, is_compared: bool = False) -> Reader:
+        """Return what reads the rest, in pieces of so many bytes of each checkpoint.
+
+        `is_compared` is that of `Reader`.
+        """
         graphs = [checkpoint.graph for checkpoint in self.checkpoints]
         known, begun = dict(self.rows), self.begun
         return gc_paused(
             lambda: Reader(
-                *(graphs, self.lines.lines, self.unchanged),
+                *(graphs, self.lines.lines, self.unchanged, is_compared),
                 known=known,
                 begun=begun,
                 piece_bytes=piece_bytes,
@@ -88,12 +91,12 @@ class Work:
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:
     """Return the work on checkpoints; raise CheckpointNotFoundError if none can be opened."""
-    check_any(ordered.checkpoints)
+    _check_any(ordered.checkpoints)
     graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
     return Work(ordered, gc_paused(lambda: lines_of(graphs)), unchanged)
 
 
-def check_any(checkpoints: Sequence[Checkpoint]) -> None:
+def _check_any(checkpoints: Sequence[Checkpoint]) -> None:
     """Raise CheckpointNotFoundError if no checkpoint could be opened."""
     if all(checkpoint.graph is None for checkpoint in checkpoints):
         first = checkpoints[0]
