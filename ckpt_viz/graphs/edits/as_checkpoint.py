@@ -59,12 +59,17 @@ def as_checkpoint(graph: Graph) -> Graph:
         return graph
     assert_short_keys(graph)
     nodes, old_keys = [*graph.nodes], dict[str, str]()
+    for node_id, path in object_paths(graph).items():
+        nodes[node_id] = _with_keys(nodes[node_id], path, old_keys)
+    return replace(graph, nodes=tuple(nodes), _access=_AsCheckpoint(graph, old_keys))
+
+
+def object_paths(graph: Graph) -> dict[int, str]:
+    """Return the key of each object that the root reaches: the shortest path to it."""
     paths = {ROOT: ""}
-    nodes[ROOT] = _with_keys(nodes[ROOT], "", old_keys)
     for node_id, (parent, own) in graph.first_edges.items():
         paths[node_id] = f"{paths[parent]}/{escape_local_name(own)}".removeprefix("/")
-        nodes[node_id] = _with_keys(nodes[node_id], paths[node_id], old_keys)
-    return replace(graph, nodes=tuple(nodes), _access=_AsCheckpoint(graph, old_keys))
+    return paths
 
 
 def as_objects(graph: Graph) -> Graph:

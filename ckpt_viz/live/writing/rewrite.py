@@ -28,7 +28,7 @@ from ckpt_viz.formats.bundles.bundle_writer import (
     write_bundle,
 )
 from ckpt_viz.formats.storage.sstable import brief
-from ckpt_viz.graphs.edits.as_checkpoint import assert_short_keys
+from ckpt_viz.graphs.edits.as_checkpoint import assert_short_keys, object_paths
 from ckpt_viz.graphs.edits.edited_access import (
     NewValue,
     first_graph,
@@ -52,8 +52,6 @@ from ckpt_viz.ground.text import shape_words
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.own_bytes import assert_own_bytes
 from ckpt_viz.matching.correspondence.conversions import Conversion
-
-_MOST_CHARACTERS = 100_000_000  # in the keys of all objects; a million variables have as many
 
 
 def write_mapped(
@@ -431,15 +429,11 @@ class _Rewrite:
 
 
 class _ObjectKeys:
-    """The keys of objects, as TensorFlow spells them: by the shortest path.
-
-    In a chain of 100,000 objects with values, the keys have 25 billion characters: it refuses then.
-    """
+    """The keys of objects, as TensorFlow spells them: by the shortest path."""
 
     def __init__(self, graph: Graph) -> None:
-        self._graph = graph
-        self._known = {ROOT: ""}
-        self._characters = 0
+        assert_short_keys(graph)
+        self._graph, self._paths = graph, object_paths(graph)
         self._slots = {
             slot.slot_variable: (slot, optimizer)
             for optimizer, node in enumerate(graph.nodes)
@@ -455,10 +449,7 @@ class _ObjectKeys:
 
     def of_slot(self, slot: SlotVariable, optimizer: int) -> str:
         """Return the key of a declared slot variable."""
-        variable, holder = self._path(slot.variable), self._path(optimizer)
-        self._count(holder)
-        self._count(variable)
-        return keys.slot_key(variable, holder, slot.slot_name)
+        return keys.slot_key(self._path(slot.variable), self._path(optimizer), slot.slot_name)
 
     def below(self, node_id: int, local_name: str) -> str:
         """Return the key of a new child of an object."""
@@ -466,29 +457,12 @@ class _ObjectKeys:
         return step if node_id == ROOT else f"{self._path(node_id)}/{step}"
 
     def _path(self, node_id: int) -> str:
-        way = []
-        while node_id not in self._known:
-            edge = self._graph.first_edges.get(node_id)
-            if edge is None:
-                raise UnsupportedError(
-                    f"{self._graph.title}: the root does not reach node {node_id}, expected one "
-                    "that a restore reaches"
-                )
-            way.append((node_id, edge[1]))
-            node_id = edge[0]
-        for below, local_name in reversed(way):
-            self._known[below] = self.below(node_id, local_name)
-            self._count(self._known[below])
-            node_id = below
-        return self._known[node_id]
-
-    def _count(self, path: str) -> None:
-        self._characters += len(path)
-        if self._characters > _MOST_CHARACTERS:
+        if node_id not in self._paths:
             raise UnsupportedError(
-                f"{self._graph.title}: found objects so deep that their keys have more than "
-                f"{_MOST_CHARACTERS} characters, expected a program of fewer levels"
+                f"{self._graph.title}: the root does not reach node {node_id}, expected one "
+                "that a restore reaches"
             )
+        return self._paths[node_id]
 
 
 def _is_name_based(graph: Graph) -> bool:
