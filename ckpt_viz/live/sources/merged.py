@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -13,6 +13,7 @@ from ckpt_viz.graphs.edits.draft import Draft, is_list
 from ckpt_viz.graphs.edits.edited_access import origins_of
 from ckpt_viz.graphs.edits.union import united
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Child, Role
+from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.text import listed, readable
 from ckpt_viz.matching.correspondence.value_mapping import map_values
@@ -305,11 +306,4 @@ def _place(draft: Draft, holder: int, child: Child, union: Graph) -> None:
 
 def _reached(draft: Draft, tops: Iterable[int]) -> set[int]:
     """Return all nodes that edges lead to from some nodes, and these."""
-    reached = {*tops}
-    queue = deque(reached)
-    while queue:
-        for child in draft.children[queue.popleft()]:
-            if child.node_id not in reached:
-                reached.add(child.node_id)
-                queue.append(child.node_id)
-    return reached
+    return reached(tops, lambda node: (child.node_id for child in draft.children[node]))

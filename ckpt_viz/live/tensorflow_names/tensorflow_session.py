@@ -5,7 +5,7 @@ As in `tensorflow_private`, functions look them up, each behind its guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from ckpt_viz.live.tensorflow_names.tensorflow_private import (
@@ -17,6 +17,7 @@ from ckpt_viz.live.tensorflow_names.tensorflow_private import (
     text_of,
 )
 from ckpt_viz.live.tensorflow_names.tensorflow_restore import is_distributed
+from ckpt_viz.live.tensorflow_names.tensorflow_state import saveables_of
 
 _ASSIGNS = ("Assign", "AssignVariableOp")
 _OPAQUE = ("variant", "resource")
@@ -123,7 +124,7 @@ def leaves_of_object(name: str, obj: Any, graph: Any) -> list[Leaf]:
     """Return how to read and assign another object; its operations are added to the graph once."""
 
     def make() -> list[Leaf]:
-        saveables = [obj] if is_saveable_object(obj) else _saveables(name, obj)
+        saveables = [obj] if is_saveable_object(obj) else saveables_of(obj, f"{name}/.ATTRIBUTES/")
         leaves = []
         for saveable in saveables:
             specs = list(saveable.specs)
@@ -141,18 +142,6 @@ def leaves_of_object(name: str, obj: Any, graph: Any) -> list[Leaf]:
 
     leaves: list[Leaf] = _added(graph, obj, make)
     return leaves
-
-
-def _saveables(name: str, obj: Any) -> list[Any]:
-    util = "training.saving.saveable_object_util"
-    factories: Mapping[str, Any] = private(util, "saveable_objects_from_trackable")(obj)
-    named = {
-        f"{name}/.ATTRIBUTES/{key}": factory(name=f"{name}/.ATTRIBUTES/{key}")
-        if callable(factory)
-        else factory
-        for key, factory in factories.items()
-    }
-    return list(private(util, "validate_and_slice_inputs")(named))
 
 
 def _placeholder(dtype: Any) -> Any:

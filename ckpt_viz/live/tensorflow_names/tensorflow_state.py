@@ -22,6 +22,8 @@ from ckpt_viz.live.tensorflow_names.tensorflow_private import (
 from ckpt_viz.live.tensorflow_names.tensorflow_restore import variable_serializers
 
 _OPAQUE = frozenset({"variant", "resource"})
+# The keys have a slash, because sharded variables look for the object's part of them.
+_NAMED = "o/.ATTRIBUTES/"
 
 
 @contextmanager
@@ -130,7 +132,7 @@ def parts_of(obj: Any) -> tuple[HeldTensor, ...]:
 
 def _tensors_of(obj: Any) -> Iterator[tuple[str, str, Any, Any]]:
     if not serializes_itself(obj):
-        for saveable in _saveables(obj):
+        for saveable in saveables_of(obj, _NAMED):
             for spec in saveable.specs:
                 yield _text(spec.name), _text(spec.slice_spec), spec.dtype, spec.tensor
         return
@@ -148,7 +150,7 @@ def put_parts(obj: Any, parts: Sequence[HeldTensor]) -> None:
     """Let an object's own code restore these tensors; raises what it raises."""
     if not serializes_itself(obj):
         tensors = {(part.name, part.slice_spec): part for part in parts}
-        for saveable in _saveables(obj):
+        for saveable in saveables_of(obj, _NAMED):
             keys = [(_text(spec.name), _text(spec.slice_spec)) for spec in saveable.specs]
             saveable.restore([tensor_of(tensors[key]) for key in keys], None)
         return
@@ -163,19 +165,15 @@ def put_parts(obj: Any, parts: Sequence[HeldTensor]) -> None:
     obj._restore_from_tensors(restored)
 
 
-def _saveables(obj: Any) -> list[Any]:
-    """Return the SaveableObjects of an object, which name tensors by the attribute alone."""
+def saveables_of(obj: Any, prefix: str) -> list[Any]:
+    """Return the SaveableObjects of an object, whose names of tensors begin with a prefix."""
     util = "training.saving.saveable_object_util"
     factories: Mapping[str, Any] = private(util, "saveable_objects_from_trackable")(obj)
-    # The keys have a slash, because sharded variables look for the object's part of them.
     named = {
-        f"{_NAMED}{name}": factory(name=f"{_NAMED}{name}") if callable(factory) else factory
+        f"{prefix}{name}": factory(name=f"{prefix}{name}") if callable(factory) else factory
         for name, factory in factories.items()
     }
     return list(private(util, "validate_and_slice_inputs")(named))
-
-
-_NAMED = "o/.ATTRIBUTES/"
 
 
 def _text(name: Any) -> str:

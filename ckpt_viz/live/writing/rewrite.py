@@ -47,6 +47,7 @@ from ckpt_viz.graphs.nodes.nodes import (
     SlotVariable,
     has_value,
 )
+from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import shape_words
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
@@ -564,14 +565,10 @@ def _with_values(graph: Any) -> Iterator[bool]:
     for node_id, node in enumerate(graph.nodes):
         for child in node.children:
             parents[child.node_id].append(node_id)
-    left = [
+    valued = (
         node_id
         for node_id, node in enumerate(graph.nodes)
         if node.attributes or node.slot_variables or node.HasField("registered_saver")
-    ]
-    holding = set(left)
-    while left:
-        above = set(parents[left.pop()]) - holding
-        holding |= above
-        left.extend(above)
+    )
+    holding = reached(valued, parents.__getitem__)
     yield from (node_id in holding for node_id in range(len(graph.nodes)))
