@@ -14,7 +14,7 @@ from ckpt_viz.answers.graph_diff.change_sentence import NodeChange, node_change
 from ckpt_viz.answers.graph_diff.value_change import ValueChange
 from ckpt_viz.answers.graph_diff.value_comparison import (
     Comparer,
-    by_reading,
+    by_checksums,
     differ_by_index,
     tensors_differ,
 )
@@ -134,15 +134,27 @@ def _size(change: ValueChange) -> tuple[bool, bool, float, str]:
 
 
 def by_values(a: Graph, b: Graph, changes: ValueChanges) -> Comparer:
-    """Return a comparison that knows what was read, and reads what was not, such as strings."""
-    read = by_reading(a, b)
+    """Return a comparison that knows what was read, and reads what was not, such as strings.
+
+    The answer is unknown for unreadable values: missing bytes, or values that only the program's
+    own code knows.
+    """
+    by_checksum = by_checksums(a, b)
 
     def differ(left: Attribute, right: Attribute) -> bool | None:
-        keys = a.tensor_keys(left.checkpoint_key), b.tensor_keys(right.checkpoint_key)
-        if len(keys[0]) == len(keys[1]) > 0:
-            known = [changes.pairs.get(pair) for pair in zip(*keys, strict=True)]
-            if None not in known:
-                return True in known
-        return read(left, right)
+        keys = left.checkpoint_key, right.checkpoint_key
+        stored = a.tensor_keys(keys[0]), b.tensor_keys(keys[1])
+        are_alike = len(stored[0]) == len(stored[1]) > 0
+        pairs = [*zip(*stored, strict=True)] if are_alike else [keys]
+        known = [changes.pairs.get(pair) for pair in pairs]
+        if None not in known:
+            return True in known
+        differs = by_checksum(left, right)
+        if differs is not None:
+            return differs
+        try:
+            return any(tensors_differ(a, b, *pair) for pair in pairs)
+        except CkptVizError:
+            return None
 
     return differ

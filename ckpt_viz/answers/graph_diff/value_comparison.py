@@ -6,7 +6,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from ckpt_viz.errors import CkptVizError
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Graph
 
@@ -74,38 +73,6 @@ def _tensors_differ(left: _Tensor, right: _Tensor) -> bool | None:
     if left[:2] != right[:2]:
         return True  # a table that has grown, for example
     return None if left.layout != right.layout else left.sums != right.sums
-
-
-def by_reading(a: Graph, b: Graph) -> Comparer:
-    """Return a comparison that reads values if the checksums do not decide.
-
-    The answer is unknown for unreadable values: missing bytes, or values that only the program's
-    own code knows.
-    """
-    by_checksum = by_checksums(a, b)
-
-    def differ(left: Attribute, right: Attribute) -> bool | None:
-        differs = by_checksum(left, right)
-        if differs is not None:
-            return differs
-        try:
-            return any(tensors_differ(a, b, *pair) for pair in _tensor_pairs(a, b, left, right))
-        except CkptVizError:
-            return None
-
-    return differ
-
-
-def _tensor_pairs(a: Graph, b: Graph, left: Attribute, right: Attribute) -> list[tuple[str, str]]:
-    """Return the keys of an attribute's tensors on both sides: a table has several."""
-    beginnings = left.checkpoint_key, right.checkpoint_key
-    keys_by_part = [
-        {key.removeprefix(start): key for key in graph.tensor_keys(start)}
-        for graph, start in zip((a, b), beginnings, strict=True)
-    ]
-    if keys_by_part[0].keys() != keys_by_part[1].keys():
-        return [beginnings]  # a live table, whose tensors only its own code knows
-    return [(key, keys_by_part[1][end]) for end, key in keys_by_part[0].items()] or [beginnings]
 
 
 def tensors_differ(a: Graph, b: Graph, key_in_a: str, key_in_b: str) -> bool:
