@@ -18,7 +18,7 @@ from typing import Any
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.files.values.report import Left, Restored
-from ckpt_viz.graphs.nodes.nodes import ROOT, Child, Node
+from ckpt_viz.graphs.nodes.nodes import ROOT, Node
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.live.objects.live_source import is_plain, tracked, view_of, weak
@@ -331,17 +331,17 @@ def _is_initialized(obj: Any) -> bool:
 
 def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
     """Return, by node id of the snapshot, the id in the walk of what is in its place now."""
-    if _has_the_same_edges(taken.nodes, walk):
-        return {node_id: node_id for node_id in range(taken.tracked)}
     places = {ROOT: ROOT}
     queue = deque([ROOT])
     while queue:
         node_id = queue.popleft()
+        place = places[node_id]  # a slot variable has no children
+        children = walk.children[place] if place < len(walk.children) else ()
+        now = {child.local_name: child.node_id for child in reversed(children)}
         for child in taken.nodes[node_id].children:
-            now = _child(walk.children, places[node_id], child)
             is_new = child.node_id not in places and child.node_id < taken.tracked
-            if now is not None and is_new:
-                places[child.node_id] = now
+            if is_new and child.local_name in now:
+                places[child.node_id] = now[child.local_name]
                 queue.append(child.node_id)
     for optimizer, node in enumerate(taken.nodes):
         for slot in node.slot_variables:
@@ -353,17 +353,3 @@ def places_now(taken: Taken, walk: Walk) -> dict[int, int]:
                 if (live_slot.slot_name, live_slot.variable) == (slot.slot_name, variable):
                     places[slot.slot_variable] = live_slot.slot_variable
     return places
-
-
-def _has_the_same_edges(nodes: Sequence[Node], walk: Walk) -> bool:
-    return len(nodes) == len(walk.objects) and all(
-        node.children == (walk.children[node_id] if node_id < len(walk.children) else ())
-        and node.slot_variables == tuple(walk.slot_variables.get(node_id, ()))
-        for node_id, node in enumerate(nodes)
-    )
-
-
-def _child(children: Sequence[Sequence[Child]], parent: int, child: Child) -> int | None:
-    if parent >= len(children):  # a slot variable
-        return None
-    return next((c.node_id for c in children[parent] if c.local_name == child.local_name), None)
