@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -85,26 +85,6 @@ def _of_kind(by_kind: Mapping[str, _Function], kind: str) -> _Function:
     if kind not in by_kind:
         raise EditError(f"found the edit {kind!r}, expected one of {', '.join(by_kind)}")
     return by_kind[kind]
-
-
-def _renamed(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.renamed_parts(graph, {edit.part: edit.to})
-
-
-def _removed(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.without(graph, [node_of(graph, edit.part)])
-
-
-def _moved(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.moved(graph, edit.part, edit.other, edit.to or None)
-
-
-def _inserted(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.inserted(graph, edit.other, edit.to, edit.part)
-
-
-def _exchanged(graph: Graph, edit: NamedEdit) -> Graph:
-    return edits.exchanged(graph, edit.part, edit.other)
 
 
 # --- the same in Python
@@ -230,12 +210,12 @@ def _in_list(place: _Place, change: str) -> str:
     return f"items = [*{place.holder}]\n{change}\n{put}"
 
 
-_APPLY = {
-    "rename": _renamed,
-    "remove": _removed,
-    "move": _moved,
-    "insert": _inserted,
-    "exchange": _exchanged,
+_APPLY: Mapping[str, Callable[[Graph, NamedEdit], Graph]] = {
+    "rename": lambda graph, edit: edits.renamed_parts(graph, {edit.part: edit.to}),
+    "remove": lambda graph, edit: edits.without(graph, [node_of(graph, edit.part)]),
+    "move": lambda graph, edit: edits.moved(graph, edit.part, edit.other, edit.to or None),
+    "insert": lambda graph, edit: edits.inserted(graph, edit.other, edit.to, edit.part),
+    "exchange": lambda graph, edit: edits.exchanged(graph, edit.part, edit.other),
 }
 _CODE = {
     "rename": _code_of_rename,

@@ -8,8 +8,9 @@ from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.objects.counters import number_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
-from ckpt_viz.matching.story.manager import ManagedCheckpoint, ManagerState
+from ckpt_viz.matching.story.manager import ManagerState
 from ckpt_viz.matching.story.save_order import Counting, SaveCall
 
 
@@ -47,19 +48,6 @@ def counting_of(graph: Graph) -> Counting:
 
 def state_of_manager(graph: Graph, counter: int | None) -> ManagerState:
     """Return what the manager that a live graph was made of knows now; `counter` is its node."""
-    kept = tf_private.managers_state(graph.source)
     saves = 0 if counter is None else number_of(graph.object(counter))
-    has_interval = kept.interval is not None
-    return ManagerState(
-        directory=kept.directory,
-        prefix=kept.prefix,
-        number=None if saves is None else saves + 1,
-        checkpoints=tuple(ManagedCheckpoint(*pair) for pair in kept.checkpoints.items()),
-        last_preserved=kept.last_preserved,
-        max_to_keep=kept.max_to_keep,
-        hours=kept.hours,
-        interval=kept.interval,
-        last_step=number_of(kept.last_step) if has_interval else None,
-        step=number_of(kept.step_counter) if has_interval else None,
-        has_init_fn=kept.init_fn is not None,
-    )
+    number = None if saves is None else saves + 1
+    return tf_state.managers_state(graph.source, number, number_of)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from ckpt_viz.errors import UnsupportedError
 
@@ -56,37 +56,6 @@ def is_checkpoint_manager(obj: object) -> bool:
     if "tensorflow" not in sys.modules:  # a saved checkpoint in the place of its program
         return False
     return isinstance(obj, private("checkpoint.checkpoint_management", "CheckpointManager"))
-
-
-class ManagersState(NamedTuple):
-    """What a `tf.train.CheckpointManager` keeps; `checkpoints` has the time of each, by path."""
-
-    directory: str
-    prefix: str
-    checkpoints: dict[str, float]
-    last_preserved: float
-    max_to_keep: int | None
-    hours: float | None
-    interval: int | None
-    last_step: Any
-    step_counter: Any
-    init_fn: Any
-
-
-def managers_state(manager: Any) -> ManagersState:
-    """Return what a `tf.train.CheckpointManager` keeps, such as the checkpoints in its list."""
-    return ManagersState(
-        directory=manager.directory,
-        prefix=manager._prefix,
-        checkpoints=dict(manager._maybe_delete),
-        last_preserved=manager._last_preserved_timestamp,
-        max_to_keep=manager._max_to_keep,
-        hours=manager._keep_checkpoint_every_n_hours,
-        interval=manager.checkpoint_interval,
-        last_step=getattr(manager, "_last_checkpoint_step", None),
-        step_counter=getattr(manager, "_step_counter", None),
-        init_fn=manager._init_fn,
-    )
 
 
 def without_manager(source: Any) -> Any:

@@ -6,7 +6,7 @@ Iterators have opaque values that NumPy does not know: these remain tensors, whi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -20,6 +20,7 @@ from ckpt_viz.live.tensorflow_names.tensorflow_private import (
     text_of,
 )
 from ckpt_viz.live.tensorflow_names.tensorflow_restore import variable_serializers
+from ckpt_viz.matching.story.manager import ManagedCheckpoint, ManagerState
 
 _OPAQUE = frozenset({"variant", "resource"})
 # The keys have a slash, because sharded variables look for the object's part of them.
@@ -198,3 +199,33 @@ def restore_by(saver: str, objects: Mapping[str, Any], prefix: str) -> None:
     """Let a registered saver restore its objects from the files that it wrote."""
     restore = private("saved_model.registration", "get_restore_function")(saver)
     restore(trackables=dict(objects), merged_prefix=_constant()(prefix))
+
+
+# --- managers of checkpoints
+
+
+def managers_state(
+    manager: Any, number: int | None, number_of: Callable[[Any], int | None]
+) -> ManagerState:
+    """Return what a `tf.train.CheckpointManager` keeps, such as the checkpoints in its list.
+
+    `number` is that of its next checkpoint, and `number_of` reads its counters.
+    """
+    has_interval = manager.checkpoint_interval is not None
+    last_step, step = (
+        number_of(getattr(manager, name, None)) if has_interval else None
+        for name in ("_last_checkpoint_step", "_step_counter")
+    )
+    return ManagerState(
+        directory=manager.directory,
+        prefix=manager._prefix,
+        number=number,
+        checkpoints=tuple(ManagedCheckpoint(*pair) for pair in dict(manager._maybe_delete).items()),
+        last_preserved=manager._last_preserved_timestamp,
+        max_to_keep=manager._max_to_keep,
+        hours=manager._keep_checkpoint_every_n_hours,
+        interval=manager.checkpoint_interval,
+        last_step=last_step,
+        step=step,
+        has_init_fn=manager._init_fn is not None,
+    )
