@@ -16,17 +16,16 @@ import pytest
 from benchmarks.server_load import write_layers
 from ckpt_viz.entrances.server import processes
 from ckpt_viz.entrances.server.graphs import read_page
-from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Job, Limits
+from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Job
+from ckpt_viz.entrances.server.options import CkptViz
 from ckpt_viz.entrances.server.processes import Processes
 from ckpt_viz.entrances.server.refusals import RefusedRequest
-from ckpt_viz.entrances.server.workers import Bounds, KeptGraph, Pages, Workers
+from ckpt_viz.entrances.server.workers import KeptGraph, Pages, Workers
 from tests.hostile.seeds import DIRECTORY
 from tests.server.conftest import BASE_URL, Ask, Slow
 from tests.support.processes import bytes_read
 from tests.support.tables import write_holes
 from tests.support.waiting import until
-
-_LIMITS = Limits(1 << 30, 1 << 26, 1 << 30)
 
 
 async def test_others_are_answered_while_a_graph_is_read(
@@ -283,8 +282,10 @@ async def test_few_graphs_are_kept(slow: Slow, ask: Ask) -> None:
 
 
 def _workers(processes: Processes, most_jobs: int = 1, most_bytes: int = 1 << 20) -> Workers:
-    bounds = Bounds(most_long=1, most_jobs=most_jobs, most_bytes=most_bytes, seconds=30)
-    return Workers(processes, bounds, _LIMITS, Pages(8, 500_000, 1 << 27))
+    options = CkptViz(
+        max_reads=1, max_waiting=most_jobs, max_waiting_bytes=most_bytes, max_seconds=30.0
+    )
+    return Workers(processes, options)
 
 
 async def test_who_gives_up_does_not_take_the_answer_from_others(slow: Slow, root: Path) -> None:

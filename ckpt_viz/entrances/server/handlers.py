@@ -15,7 +15,7 @@ from jupyter_server.utils import url_path_join
 from tornado.web import Finish, HTTPError, authenticated
 
 from ckpt_viz.entrances.server import processes
-from ckpt_viz.entrances.server.messages import Asked, Frame, Job, Limits, Look, continued
+from ckpt_viz.entrances.server.messages import Asked, Frame, Job, Look, continued
 from ckpt_viz.entrances.server.options import CkptViz
 from ckpt_viz.entrances.server.paths import asked_of
 from ckpt_viz.entrances.server.refusals import (
@@ -27,7 +27,7 @@ from ckpt_viz.entrances.server.refusals import (
     reason_of_status,
     refusal_of,
 )
-from ckpt_viz.entrances.server.workers import Bounds, Pages, Workers
+from ckpt_viz.entrances.server.workers import Workers
 
 API = "ckpt-viz/api/v1"
 _MAX_QUESTION = 16_384  # characters, also for the state
@@ -335,17 +335,7 @@ def handlers_below(
     base_url: str, options: CkptViz, version: str
 ) -> list[tuple[str, type[_Handler], Any]]:
     """Return the endpoints' addresses and handlers, as Tornado takes them; all share the jobs."""
-    workers = Workers(
-        processes.PROCESSES,
-        Bounds(
-            options.max_reads,
-            options.max_waiting,
-            options.max_waiting_bytes,
-            options.max_seconds,
-        ),
-        Limits(options.max_read_bytes, options.max_answer_bytes, options.max_memory_bytes),
-        Pages(options.max_kept_graphs, options.max_kept_nodes, options.max_kept_bytes),
-    )
+    workers = Workers(processes.PROCESSES, options)
     shared = {"workers": workers, "version": version, "seconds": options.max_seconds}
     endpoints = (
         ("version", VersionHandler),

@@ -6,11 +6,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from typing import Any, NamedTuple
 
 from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Frame, Job, Limits
+from ckpt_viz.entrances.server.options import CkptViz
 from ckpt_viz.entrances.server.processes import Process, Processes
 from ckpt_viz.entrances.server.refusals import Reason, RefusedRequest
 
@@ -66,16 +67,6 @@ class Pages:
         )
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """The limits: long jobs, jobs that run or wait, bytes that wait, seconds."""
-
-    most_long: int
-    most_jobs: int
-    most_bytes: int
-    seconds: float
-
-
 class _Task:
     """A job that waits or runs, and the number of its clients."""
 
@@ -121,11 +112,13 @@ class Workers:
     time. A request for a job that exists already waits for that job.
     """
 
-    def __init__(self, processes: Processes, bounds: Bounds, limits: Limits, pages: Pages) -> None:
+    def __init__(self, processes: Processes, options: CkptViz) -> None:
         self._processes = processes
-        self._bounds = bounds
-        self._limits = limits
-        self._pages = pages
+        self._options = options
+        self._limits = Limits(
+            options.max_read_bytes, options.max_answer_bytes, options.max_memory_bytes
+        )
+        self._pages = Pages(options.max_kept_graphs, options.max_kept_nodes, options.max_kept_bytes)
         self._tasks: dict[str, _Task] = {}  # in the order of their requests
         self._running: set[_Task] = set()
         self._numbers = count(1)
@@ -171,17 +164,17 @@ class Workers:
 
     def _check_room(self) -> None:
         quick = sum(not other.is_long for other in self._tasks.values())
-        if quick >= 2 * self._bounds.most_jobs:
+        if quick >= 2 * self._options.max_waiting:
             raise _busy(f"{quick} other requests are waiting")
-        if self._sending > self._bounds.most_bytes:
+        if self._sending > self._options.max_waiting_bytes:
             raise _busy(f"{self._sending} bytes of other answers are being sent")
 
     def _check_room_for_long(self, task: _Task) -> None:
         others = [other for other in self._tasks.values() if other.is_long and other is not task]
-        if len(others) >= self._bounds.most_jobs:
+        if len(others) >= self._options.max_waiting:
             raise _busy(f"{len(others)} other checkpoints are being read")
         needs = sum(other.needs for other in others)
-        if others and needs + task.needs > self._bounds.most_bytes:
+        if others and needs + task.needs > self._options.max_waiting_bytes:
             raise _busy(f"{needs} bytes of other checkpoints are being read")
 
     def _give_up(self, task: _Task) -> None:
@@ -228,7 +221,7 @@ class Workers:
             if page is not None and other.job.page == page and not (other.has_parts and is_answer):
                 return False  # the graph is being read and will soon be available
         alike = sum(other.is_long == task.is_long for other in self._running)
-        return alike < (self._bounds.most_long if task.is_long else _QUICK)
+        return alike < (self._options.max_reads if task.is_long else _QUICK)
 
     async def _run(self, task: _Task) -> None:
         try:
@@ -254,7 +247,7 @@ class Workers:
         names = self._pages.names()
         wanted = task.job.page if task.job.page in names else self._earlier(task)
         process = task.process = self._processes.take(wanted, is_long=task.is_long)
-        seconds = self._bounds.seconds
+        seconds = self._options.max_seconds
         if not task.is_long and not task.has_parts:
             seconds = min(seconds, _QUICK_SECONDS)
         await process.begin()
@@ -267,7 +260,7 @@ class Workers:
             process.stop(task.number, f"reading took more than {seconds:g} s: read on")
             await asyncio.wait({asked}, timeout=_LAST_SECONDS)
         if not asked.done():
-            is_last = task.is_long or seconds == self._bounds.seconds
+            is_last = task.is_long or seconds == self._options.max_seconds
             if is_last and task.waiting and not task.future.done():
                 task.future.set_exception(_too_slow(task, seconds))
             process.kill()
