@@ -259,8 +259,12 @@ class Folding:
 
         There are none if the part is the counterpart of the saved one, or a layer.
         """
-        live, is_counterpart = self.table.live, within == self._counterparts[1].get(part.node)
-        if within is None or not part.is_saved or is_counterpart or not rows[1:]:
+        if within is None or not part.is_saved or not rows[1:]:
+            return ()
+        live, counterpart = self.table.live, self._counterparts[1].get(part.node)
+        ends = f"{place_of_row(self._graph_of(part), part.node)}.", f"{place_of_row(live, within)}."
+        are_trunks = [end == trunk for end, trunk in zip(ends, self._trunks, strict=True)]
+        if within == counterpart and are_trunks[0] == are_trunks[1]:
             return ()
         layers = list[int]()
         for obj in sorted(row.live for row in rows if row.live is not None):
