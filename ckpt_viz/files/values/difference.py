@@ -130,18 +130,22 @@ def _of_block(before: Array, after: Array, is_other: Array, dtype: str, first: i
         return Difference(len(after), 0, Moments(len(after), 0, 0.0, 0.0))
     was, now = as_numbers(before, dtype), as_numbers(after, dtype)
     delta = now - was
-    is_finite = np.isfinite(was) & np.isfinite(now)
     if delta.dtype.kind == "c":
         delta = np.abs(delta)
-    delta = np.clip(delta, -sys.float_info.max, sys.float_info.max)  # their difference may be more
-    sizes = np.where(is_finite, np.abs(delta), -1.0)
-    place = int(np.argmax(sizes))
+    sizes = np.abs(delta)
+    place, left_out = int(np.argmax(sizes)), 0
     largest = float(sizes[place])
-    left_out = 0 if is_finite.all() else int(np.count_nonzero(is_other & ~is_finite))
-    if largest < 0:
-        return Difference(len(after), changed, left_out=left_out)
-    finite = delta if is_finite.all() else delta[is_finite]
-    moments = moments_of(np.ascontiguousarray(finite), largest)
+    if not math.isfinite(largest):  # NaN and infinity are the largest
+        is_finite = np.isfinite(was) & np.isfinite(now)
+        delta = np.clip(delta, -sys.float_info.max, sys.float_info.max)  # finite ones overflow, too
+        sizes = np.where(is_finite, np.abs(delta), -1.0)
+        place = int(np.argmax(sizes))
+        largest = float(sizes[place])
+        left_out = int(np.count_nonzero(is_other & ~is_finite))
+        if largest < 0:
+            return Difference(len(after), changed, left_out=left_out)
+        delta = delta[is_finite]
+    moments = moments_of(delta, largest)
     return Difference(len(after), changed, moments, largest, first + place, left_out)
 
 

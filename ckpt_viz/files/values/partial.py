@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from functools import cache, reduce
+from operator import iadd
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ckpt_viz.files.values.fine_bins import (
     fine_bins,
     joined_bins,
     no_bins,
+    summed,
 )
 from ckpt_viz.files.values.moments import Moments, joined_moments, moments_of, moments_of_counted
 from ckpt_viz.files.values.row import Number
@@ -25,7 +27,7 @@ from ckpt_viz.formats.arrays.small_numbers import numbers_of_patterns
 from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype, of_bytes
 
 _CHUNK = 1 << 19  # elements that are converted to float64 at a time
-_FEW_PATTERNS = 1 << 12  # of which sorting is faster than a table of 65,536
+_FEW_PATTERNS = 1 << 10  # of which sorting is faster than a table of 65,536
 _EXACT = 1 << 53  # from here on a float64 does not hold every integer
 
 
@@ -173,44 +175,50 @@ def _of_patterns(flat: Array, dtype: str, byte_order: ByteOrder, place: str) -> 
     """Return the statistics of elements of 8 or 16 bits, from the number of each pattern."""
     size = ELEMENT_BYTES[dtype] or 1
     patterns = flat.view(f"u{size}")
-    number = 1 << (8 * size)
-    if patterns.size <= _FEW_PATTERNS:
-        patterns = patterns.byteswap() if size > 1 and byte_order != sys.byteorder else patterns
-        used, counts = np.unique(patterns, return_counts=True)
-        return _of_counted(used, counts, dtype, place)
-    counts = np.zeros(number, np.int64)
-    for start in range(0, patterns.size, BLOCK):
-        block = patterns[start : start + BLOCK]
-        if size > 1 and byte_order != sys.byteorder:
-            block = block.byteswap()
-        counts += np.bincount(block, minlength=number)
-    (used,) = np.nonzero(counts)
-    return _of_counted(used, counts[used], dtype, place)
+    is_swapped = size > 1 and byte_order != sys.byteorder
+    if size > 1 and patterns.size <= _FEW_PATTERNS:
+        used, counts = np.unique(
+            patterns.byteswap() if is_swapped else patterns, return_counts=True
+        )
+        order = np.argsort(values_of_patterns(dtype)[used], kind="stable")
+        return _of_counted(used[order], counts[order], dtype, place)
+    blocks = (patterns[start : start + BLOCK] for start in range(0, patterns.size, BLOCK))
+    of_blocks = (
+        np.bincount(block.byteswap() if is_swapped else block, minlength=1 << (8 * size))
+        for block in blocks
+    )
+    all_counts = reduce(iadd, of_blocks)
+    order = _by_value(dtype)
+    used = order.compress((all_counts != 0).take(order))
+    return _of_counted(used, all_counts[used], dtype, place)
 
 
 def _of_counted(used: Array, counts: Array, dtype: str, place: str) -> Partial:
-    """Return the statistics of elements whose patterns in use are counted."""
+    """Return the statistics of elements whose patterns in use are counted, by ascending values."""
     if dtype == "bool" and used[-1] > 1:
         raise FormatError(f"{place}: has a byte of {used[-1]}, expected 0 or 1 for bool")
     values, total = values_of_patterns(dtype)[used], int(counts.sum())
     is_finite = np.isfinite(values)
     nan = int(counts[np.isnan(values)].sum())
-    finite, of_finite = values[is_finite], counts[is_finite]
+    keys, sums = summed(values[is_finite], counts[is_finite])
     kind = int if is_whole(dtype) else float
-    keys, first = np.unique(finite, return_inverse=True)
-    sums = np.zeros(keys.size, np.int64)
-    np.add.at(sums, first.reshape(-1), of_finite)
-    zeros = int(sums[keys == 0].sum())
+    is_zero = keys == 0
     return Partial(
         total,
-        zeros,
+        int(sums[is_zero].sum()),
         nan,
-        total - nan - int(of_finite.sum()),
+        total - nan - int(sums.sum()),
         kind(keys[0]) if keys.size else None,
         kind(keys[-1]) if keys.size else None,
         moments_of_counted(keys, sums),
-        FineBins(VALUES, 0, keys[keys != 0], sums[keys != 0]),
+        FineBins(VALUES, 0, keys[~is_zero], sums[~is_zero]),
     )
+
+
+@cache
+def _by_value(dtype: str) -> Array:
+    """Return the patterns of a dtype of 8 or 16 bits by ascending values, NaN last."""
+    return np.argsort(values_of_patterns(dtype), kind="stable")
 
 
 @cache
