@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.files.values.difference import (
@@ -316,20 +316,21 @@ def filled(row: ValueRow, total: Partial | Lengths | None) -> ValueRow:
         return row
     if isinstance(total, Lengths):
         return replace(row, count=total.count, lengths=total)
-    row = replace(row, count=total.count, zeros=total.zeros, nan=total.nan, inf=total.inf)
+    fields: dict[str, Any] = {
+        name: getattr(total, name) for name in ("count", "zeros", "nan", "inf")
+    }
     low, high = total.low, total.high
-    if low is None or high is None:
-        return row
-    assert row.dtype is not None
-    is_constant = low == high
-    return replace(
-        row,
-        min=low,
-        max=high,
-        mean=float(low) if is_constant else min(max(mean_of(total.moments), low), high),
-        std=0.0 if is_constant else std_of(total.moments),
-        l2=l2_of(total.moments),
-        histogram=histogram_of(
-            total.bins, total.zeros, float(low), float(high), is_whole=is_whole(row.dtype)
-        ),
-    )
+    if low is not None and high is not None:
+        assert row.dtype is not None
+        is_constant = low == high
+        fields |= {
+            "min": low,
+            "max": high,
+            "mean": float(low) if is_constant else min(max(mean_of(total.moments), low), high),
+            "std": 0.0 if is_constant else std_of(total.moments),
+            "l2": l2_of(total.moments),
+            "histogram": histogram_of(
+                total.bins, total.zeros, float(low), float(high), is_whole=is_whole(row.dtype)
+            ),
+        }
+    return replace(row, **fields)

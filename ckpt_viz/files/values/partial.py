@@ -27,7 +27,7 @@ from ckpt_viz.formats.arrays.small_numbers import numbers_of_patterns
 from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype, of_bytes
 
 _CHUNK = 1 << 19  # elements that are converted to float64 at a time
-_FEW_PATTERNS = 1 << 10  # of which sorting is faster than a table of 65,536
+_FEW_PATTERNS = 1 << 12  # of which sorting is faster than a table of 65,536
 _EXACT = 1 << 53  # from here on a float64 does not hold every integer
 
 
