@@ -78,10 +78,11 @@ def _nodes(
         raise FormatError(f"{place}: found no nodes, expected at least the root")
     count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
-        children = tuple([Child(c.local_name, c.node_id) for c in node.children])
-        slots = tuple([_slot_variable(s) for s in node.slot_variables])
+        # Slices, because protobuf ends each loop over a field with an exception.
+        children = tuple([Child(c.local_name, c.node_id) for c in node.children[:]])
+        slots = tuple([_slot_variable(s) for s in node.slot_variables[:]])
         attributes = tuple(
-            [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes]
+            [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes[:]]
         )
         for name, to in children:
             if not 0 <= to < count:
@@ -116,6 +117,10 @@ def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
     seen: dict[str, Attribute] = {}
 
     def attribute(name: str, full_name: str, key: str) -> Attribute:
+        entry = bundle.entries.get(key)
+        if entry is not None and not entry.slices:
+            error = bundle.why_absent(entry)
+            return Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, (), error)
         if key in seen:
             return seen[key]._replace(name=name, full_name=full_name)
         keys = bundle.matching(key)

@@ -252,6 +252,9 @@ class Bundle:
 
     def why_absent(self, entry: Entry) -> str | None:
         """Return why the bytes of a tensor or slice without slices are missing, None if not."""
+        size = self._shards.get(entry.shard)
+        if isinstance(size, int) and entry.offset + entry.size <= size:
+            return None  # nearly always: this is asked of each tensor
         absence = self.absence(entry)
         return None if absence is None else absence.why
 
