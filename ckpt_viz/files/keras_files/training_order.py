@@ -65,9 +65,9 @@ class SearchSteps:
     def __init__(self) -> None:
         self._left = _MOST_STEPS
 
-    def take(self) -> None:
-        """Count a step; raise TooLongError after the last one."""
-        self._left -= 1
+    def take(self, number: int) -> None:
+        """Count so many steps; raise TooLongError after the last one."""
+        self._left -= number
         if self._left < 0:
             raise TooLongError
 
@@ -171,21 +171,23 @@ class _Search:
             state = waiting.pop()
             if state in transitions:
                 continue
-            transitions[state] = [*self._next(queues, state)]
+            self.steps.take(len(queues))
+            transitions[state] = self._next(queues, state)
             waiting += [after for _, after in transitions[state]]
         return transitions
 
     def _next(
         self, queues: Sequence[Sequence[ModelPart]], state: _State
-    ) -> Iterator[tuple[ModelPart, _State]]:
+    ) -> list[tuple[ModelPart, _State]]:
         counts, offset = state
+        following: list[tuple[ModelPart, _State]] = []
         for number, queue in enumerate(queues):
-            self.steps.take()
             if counts[number] < len(queue):
                 part = queue[counts[number]]
-                after = (*counts[:number], counts[number] + 1, *counts[number + 1 :])
                 for end in self.ends(part, offset):
-                    yield part, (after, end)
+                    after = (*counts[:number], counts[number] + 1, *counts[number + 1 :])
+                    following.append((part, (after, end)))
+        return following
 
     def _used(
         self, transitions: dict[_State, list[tuple[ModelPart, _State]]], last: _State

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from sys import intern
 from typing import Any
 
 from ckpt_viz.errors import FormatError, UnsupportedError
@@ -60,12 +61,15 @@ def nodes_of_graph(
     `attribute` makes an attribute from its name, full name and key; `place` names the graph in
     errors. Raises FormatError.
     """
-    read = list(_nodes(encoded, place, attribute))
-    nodes = [node for node, _ in read]
+    nodes: list[Node] = []
+    waiting: list[bool] = []
+    for node, waits in _nodes(encoded, place, attribute):
+        nodes.append(node)
+        waiting.append(waits)
     valued = with_value_below(nodes)
-    for node_id, (node, waits) in enumerate(read):
+    for node_id, waits in enumerate(waiting):
         if waits != (node_id in valued):
-            nodes[node_id] = node._replace(waits=waits)
+            nodes[node_id] = nodes[node_id]._replace(waits=waits)
     return tuple(nodes)
 
 
@@ -78,11 +82,12 @@ def _nodes(
         raise FormatError(f"{place}: found no nodes, expected at least the root")
     count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
-        # Slices, because protobuf ends each loop over a field with an exception.
-        children = tuple([Child(c.local_name, c.node_id) for c in node.children[:]])
+        # Slices, because protobuf ends each loop over a field with an exception. Many nodes have
+        # the same local names, of which one copy is enough.
+        children = tuple([Child(intern(c.local_name), c.node_id) for c in node.children[:]])
         slots = tuple([_slot_variable(s) for s in node.slot_variables[:]])
         attributes = tuple(
-            [attribute(a.name, a.full_name, a.checkpoint_key) for a in node.attributes[:]]
+            [attribute(intern(a.name), a.full_name, a.checkpoint_key) for a in node.attributes[:]]
         )
         for name, to in children:
             if not 0 <= to < count:

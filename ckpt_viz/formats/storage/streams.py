@@ -81,11 +81,9 @@ class FileStream(io.RawIOBase):
     def _bytes(self, offset: int, size: int) -> bytes:
         if not 0 < size <= _PAGE_BYTES or offset + size > self.source.size:
             return self.source.read(offset, size)
-        first = offset // _PAGE_BYTES
-        data = self._page(first)
-        if offset + size > (first + 1) * _PAGE_BYTES:
-            data += self._page(first + 1)
-        return data[offset - first * _PAGE_BYTES :][:size]
+        first, begin = divmod(offset, _PAGE_BYTES)
+        data = self._page(first)[begin : begin + size]
+        return data if len(data) == size else data + self._page(first + 1)[: size - len(data)]
 
     def _page(self, number: int) -> bytes:
         page = self._pages.get(number)

@@ -52,16 +52,23 @@ def with_value_below(nodes: Sequence[Node]) -> set[int]:
 
     This is `has_checkpoint_values` in the proto (checkpoint/util.py), which older files lack.
     """
-    holders: list[list[int]] = [[] for _ in nodes]
-    for holder, node in enumerate(nodes):
-        for child in node.children:
-            holders[child.node_id].append(holder)
-    valued = (
+    valued = {
         node_id
         for node_id, node in enumerate(nodes)
         if node.attributes or node.slot_variables or node.registered_saver is not None
-    )
-    return reached(valued, holders.__getitem__)
+    }
+    # Most children come after their holders: from the end on, few holders remain open.
+    open_holders: defaultdict[int, list[int]] = defaultdict(list)
+    for holder in range(len(nodes) - 1, -1, -1):
+        if holder not in valued:
+            children = [child.node_id for child in nodes[holder].children]
+            if not valued.isdisjoint(children):
+                valued.add(holder)
+                continue
+            for child in children:
+                open_holders[child].append(holder)
+    start = valued.intersection(open_holders)
+    return valued | reached(start, lambda node_id: open_holders.get(node_id, ()))
 
 
 def slots_by_optimizer(nodes: Sequence[Node]) -> Mapping[int, Sequence[int]]:
