@@ -126,21 +126,23 @@ def _attribute_maker(bundle: Bundle) -> Callable[[str, str, str], Attribute]:
         if entry is not None and not entry.slices:
             error = bundle.why_absent(entry)
             return Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, (), error)
-        if key in seen:
-            return seen[key]._replace(name=name, full_name=full_name)
-        keys = bundle.matching(key)
-        if len(keys) != 1:
-            errors = [bundle.why_unreadable(k) for k in keys]
-            if not keys and name == VARIABLE_VALUE:  # other objects may skip what they would save
-                errors = [f"{bundle.index}: lacks the entry {brief(key)}; {_OTHER_COPY}"]
-            nbytes = sum(bundle.entries[k].size for k in keys) if keys else None
-            made = Attribute(
-                name, full_name, key, nbytes=nbytes, error=next(filter(None, errors), None)
-            )
-            return seen.setdefault(key, made)
-        entry, error = bundle.entries[keys[0]], bundle.why_unreadable(keys[0])
-        slices = tuple([Slice(part.start, part.shape) for part in entry.slices])
-        made = Attribute(name, full_name, key, entry.dtype, entry.shape, entry.size, slices, error)
-        return seen.setdefault(key, made) if slices else made
+        if key not in seen:
+            seen[key] = _of_tensors(bundle, name, key)
+        return seen[key]._replace(name=name, full_name=full_name)
 
     return attribute
+
+
+def _of_tensors(bundle: Bundle, name: str, key: str) -> Attribute:
+    """Return an attribute in slices, or of other tensors than one of its key."""
+    keys = bundle.matching(key)
+    errors = [bundle.why_unreadable(k) for k in keys]
+    if not keys and name == VARIABLE_VALUE:  # other objects may skip what they would save
+        errors = [f"{bundle.index}: lacks the entry {brief(key)}; {_OTHER_COPY}"]
+    nbytes = sum(bundle.entries[k].size for k in keys) if keys else None
+    made = Attribute(name, "", key, nbytes=nbytes, error=next(filter(None, errors), None))
+    if len(keys) != 1:
+        return made
+    entry = bundle.entries[keys[0]]
+    slices = tuple([Slice(part.start, part.shape) for part in entry.slices])
+    return made._replace(dtype=entry.dtype, shape=entry.shape, slices=slices)

@@ -36,12 +36,12 @@ class Progress(Protocol):
 Begin = Callable[[str, int], Progress]
 
 
-def bar(title: str, total: int, *, unit: str = "B") -> Progress:
+def bar(title: str, total: int) -> Progress:
     """Return tqdm's bar, in a notebook or a terminal; it appears after a second."""
     from tqdm.auto import tqdm  # here, because it takes a while to import
 
     shown: Progress = tqdm(
-        total=total, desc=title, unit=unit, unit_scale=True, delay=_PATIENCE, leave=False
+        total=total, desc=title, unit="B", unit_scale=True, delay=_PATIENCE, leave=False
     )
     return shown
 

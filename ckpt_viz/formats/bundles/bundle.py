@@ -295,8 +295,7 @@ class Bundle:
         if entry.dtype == "string":
             return tensors.of_strings(self._read_strings(key, entry, shape), shape, place)
         check_size(f"{self.index}: {brief(key)}", entry, shape)
-        data = self._stored_bytes(key, entry)
-        check_crc32c(checksums.value(data), entry, place)
+        data = self._checked_bytes(key, entry)
         return tensors.decode(data, entry.dtype, shape, self.byte_order, place)
 
     def _read_strings(self, key: str, entry: Entry, shape: tuple[int, ...]) -> list[bytes]:

@@ -265,10 +265,9 @@ def _without_restarts(block: bytes, place: str) -> bytes:
 
 def _entries(block: bytes, place: str) -> Iterator[tuple[bytes, bytes]]:
     """Yield keys and values; a key repeats the first `shared` bytes of the key before it."""
-    key = b""
-    budget = _KEY_BYTES_PER_BLOCK_BYTE * len(block)
-    start = 0
-    while start < len(block):
+    key, start, block_end = b"", 0, len(block)
+    budget = _KEY_BYTES_PER_BLOCK_BYTE * block_end
+    while start < block_end:
         shared, unshared, size, position = _lengths(block, start, place)
         value_at = position + unshared
         end = value_at + size
@@ -277,16 +276,16 @@ def _entries(block: bytes, place: str) -> Iterator[tuple[bytes, bytes]]:
                 f"{place}: the entry at byte {start} shares {shared} bytes "
                 f"with the key before it, which has {len(key)}"
             )
-        if end > len(block):
+        if end > block_end:
             raise FormatError(
                 f"{place}: the entry at byte {start} ends at byte {end}, "
-                f"expected at most {len(block)}"
+                f"expected at most {block_end}"
             )
         budget -= shared + unshared
         if budget < 0:
             raise FormatError(
                 f"{place}: its keys have more than {_KEY_BYTES_PER_BLOCK_BYTE} "
-                f"times its {len(block)} bytes"
+                f"times its {block_end} bytes"
             )
         key = key[:shared] + block[position:value_at]
         yield key, block[value_at:end]
