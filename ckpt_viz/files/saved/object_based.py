@@ -82,8 +82,8 @@ def _nodes(
         raise FormatError(f"{place}: found no nodes, expected at least the root")
     count = len(proto.nodes)
     for node_id, node in enumerate(proto.nodes):
-        # Slices, because protobuf ends each loop over a field with an exception. Many nodes have
-        # the same local names, of which one copy is enough.
+        # Slices, because protobuf ends each loop over a field with an exception. Local names
+        # repeat: one copy of each is enough.
         children = tuple([Child(intern(c.local_name), c.node_id) for c in node.children[:]])
         slots = tuple([_slot_variable(s) for s in node.slot_variables[:]])
         attributes = tuple(
