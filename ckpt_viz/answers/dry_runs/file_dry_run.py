@@ -95,7 +95,7 @@ def _method(method: str | None) -> str:
 
 
 def _by_objects(live: Graph, saved: Graph, method: str, path: str, *, skips_slots: bool) -> Outcome:
-    side = GraphSide(live, creates_slots=True)
+    side = GraphSide(live)
     restored = SavedGraph(saved, path if method == RESTORE else None)
     trace = match(restored, side, Rules(skips_slots=skips_slots))
     made = range(len(live.nodes), len(live.nodes) + len(side.made))

@@ -86,7 +86,7 @@ def trace_on_graphs(
 ) -> tuple[Trace, Mapping[int, int]]:
     """Return the steps of such a rehearsal alone, and the `originals` of its objects."""
     graph, originals = _graph_of(live, skeleton, method)
-    return match(saved, GraphSide(graph, creates_slots=True)), originals
+    return match(saved, GraphSide(graph)), originals
 
 
 # --- of live objects

@@ -46,7 +46,7 @@ class ChangedSide:
     _ids: dict[tuple[int, int], int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._added = GraphSide(self.graph, creates_slots=True)
+        self._added = GraphSide(self.graph)
         for node, obj in enumerate(self.objects):
             if obj is not None:
                 self._ids[id(self.program), obj] = node

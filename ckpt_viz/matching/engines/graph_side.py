@@ -33,38 +33,25 @@ _ATTRIBUTES = ".ATTRIBUTES/"
 class GraphSide:
     """The live side of the matching engine, with a graph in place of objects.
 
-    An object's id is its node id. With `creates_slots` the graph replaces the program that saved
-    it: an optimizer with slot variables makes those that it lacks (`made`, with ids after those of
-    the nodes). Without it, the graph is only itself: it gives out every edge and every slot once.
+    An object's id is its node id. The graph replaces the program that saved it: an optimizer with
+    slot variables makes those that it lacks (`made`, with ids after those of the nodes).
     """
 
     graph: Graph
-    creates_slots: bool = False
     root: int = field(default=ROOT, init=False)
     attached: Sequence[tuple[str, int]] = field(default=(), init=False)
     made: list[Node] = field(default_factory=list, init=False)
-    _slots: dict[tuple[int, int, str], list[int]] = field(default_factory=dict, init=False)
+    _slots: dict[tuple[int, int, str], int] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         for optimizer, node in enumerate(self.graph.nodes):
             for slot in node.slot_variables:
-                of_key = self._slots.setdefault((optimizer, slot.variable, slot.slot_name), [])
-                of_key.append(slot.slot_variable)
+                key = optimizer, slot.variable, slot.slot_name
+                self._slots.setdefault(key, slot.slot_variable)
 
     def children(self, obj: int) -> Callable[[str], int | None]:
         """Return the lookup of a node's children by local name."""
-        children = self._node(obj).children
-        if self.creates_slots:
-            return {child.local_name: child.node_id for child in children}.get
-        left: dict[str, list[int]] = {}
-        for child in reversed(children):
-            left.setdefault(child.local_name, []).append(child.node_id)
-
-        def next_of(local_name: str) -> int | None:
-            ids = left.get(local_name)
-            return ids.pop() if ids else None
-
-        return next_of
+        return {child.local_name: child.node_id for child in self._node(obj).children}.get
 
     def bookkeepers(self, obj: int) -> tuple[int, ...]:
         """Return the node: each keeps its own record."""
@@ -106,22 +93,19 @@ class GraphSide:
     ) -> SlotAnswer:
         """Return what an optimizer does with a saved slot variable."""
         existing = self._slots.get((optimizer, variable, name))
-        if existing:
-            return SlotAnswer(
-                SlotKind.EXISTING, existing[0] if self.creates_slots else existing.pop(0)
-            )
+        if existing is not None:
+            return SlotAnswer(SlotKind.EXISTING, existing)
         live = self._node(optimizer)
-        if self.creates_slots and live.attributes:  # a variable, but an optimizer was saved
+        if live.attributes:  # a variable, but an optimizer was saved
             return SlotAnswer(SlotKind.NO_HOOK)
-        makes_them = self.creates_slots and bool(live.slot_variables)
-        if not makes_them or not is_variable(node.attributes) or node.children:
+        if not live.slot_variables or not is_variable(node.attributes) or node.children:
             return SlotAnswer(SlotKind.WAITS)
         if stored is None:
             key = node.attributes[0].checkpoint_key
             raise Refusal(Failure(Cause.KEY_MISSING, "KeyError", repr(key)))
         made = len(self.graph.nodes) + len(self.made)
         self.made.append(Node(attributes=node.attributes))
-        self._slots[optimizer, variable, name] = [made]
+        self._slots[optimizer, variable, name] = made
         return SlotAnswer(SlotKind.CREATED, made)
 
     def takes_counter(self, obj: int) -> bool:
