@@ -48,7 +48,7 @@ class KerasObjects:
         self._loading, self._target = outcome.loading, outcome.target
         self._saveables = self._target.weights.saveables
         self._owners = {v: n for n, saveable in enumerate(self._saveables) for v in saveable.own}
-        self.skipped = {state.saveable for state in self._loading.skipped}
+        self.skipped = {*self._loading.skipped}
 
     def place(self, number: int) -> str:
         """Return what people call an object of the model."""

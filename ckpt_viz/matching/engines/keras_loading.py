@@ -30,13 +30,11 @@ from ckpt_viz.matching.engines.load_errors import (
     no_file,
     raised_by_cast,
     text_of_all,
-    text_of_skipped,
 )
 from ckpt_viz.matching.engines.load_outcome import (
     Loaded,
     LoadFailure,
     Offers,
-    SkippedState,
     Stays,
     WeightsLoading,
 )
@@ -94,7 +92,6 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
         to_the_end=tuple(a if a == b else unknown for a, b in late),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
-        skipped_lists=tuple(path for path in loads.skipped_lists if path in fails.skipped_lists),
     )
 
 
@@ -137,8 +134,7 @@ class _LoadRun:
     keys: dict[int, tuple[str, ...]] = field(default_factory=dict)
     visited: set[int] = field(default_factory=set)
     under_way: set[int] = field(default_factory=set)
-    skipped: list[SkippedState] = field(default_factory=list)
-    skipped_lists: dict[str, None] = field(default_factory=dict)
+    skipped: list[int] = field(default_factory=list)
     unknown: dict[int, None] = field(default_factory=dict)
     unknown_keys: set[str] = field(default_factory=set)
     twice: dict[str, int] = field(default_factory=dict)
@@ -165,7 +161,6 @@ class _LoadRun:
             tuple(map(self._loaded, range(len(self.live.variables)))),
             tuple(self._unused()),
             tuple(self.skipped),
-            tuple(self.skipped_lists),
             tuple(self.unknown),
             Offers(self.offered, self.keys, frozenset(doubtful), tuple(doubts.by_order())),
             self.twice,
@@ -225,22 +220,12 @@ class _LoadRun:
             if isinstance(item, SaveableList):
                 if self.live.rules.enters_nested_lists:
                     below = way.to(names.next(NESTED))
-                    self._load_nested(item, below, failures, seen)
+                    # If the file has no group for the list, failures in it are only a warning.
+                    told = failures if below.path in self.saved.groups else {}
+                    self._load_list(item, below, told, seen)
             elif not (self.live.rules.passes_over_done and item in self.visited):
                 component = self.live.saveables[item].component
                 self.load(item, way.to(names.next(component), component), failures)
-
-    def _load_nested(
-        self, items: SaveableList, way: ObjectPath, failures: dict[int, LoadFailure], seen: set[int]
-    ) -> None:
-        """Load a list in a list; if the file has no group for it, failures are only a warning."""
-        if way.path in self.saved.groups:
-            self._load_list(items, way, failures, seen)
-            return
-        tolerated: dict[int, LoadFailure] = {}
-        self._load_list(items, way, tolerated, seen)
-        if tolerated:
-            self.skipped_lists[way.path] = None
 
     # --- one object
 
@@ -257,7 +242,7 @@ class _LoadRun:
             return no_file(self.saved.lost[path][0])
         if not saveable.loading.is_known:
             return self._own_code(number, path, entries)
-        failure = self._miscounted(number, path, entries)
+        failure = self._miscounted(number, entries)
         if failure is not None:
             return failure
         if saveable.loading.counted not in (None, len(entries)):  # an optimizer's state is skipped
@@ -275,9 +260,7 @@ class _LoadRun:
         self._stay(self.live.saveables[number].own, Stays.UNKNOWN)
         return LoadFailure("Exception", "", is_whole=False) if self.own_code_fails else None
 
-    def _miscounted(
-        self, number: int, path: str, entries: Mapping[str, Stored | None]
-    ) -> LoadFailure | None:
+    def _miscounted(self, number: int, entries: Mapping[str, object]) -> LoadFailure | None:
         saveable = self.live.saveables[number]
         loading = saveable.loading
         assert loading is not None
@@ -285,8 +268,7 @@ class _LoadRun:
             return None
         if loading.skips:
             self._stay(saveable.own, Stays.OPTIMIZER_SKIPPED)
-            warning = text_of_skipped(saveable, loading, len(entries))
-            self.skipped.append(SkippedState(number, path, warning))
+            self.skipped.append(number)
             return None
         self._stay(saveable.own, Stays.COUNT if entries else Stays.NO_GROUP)
         explains = self.live.rules.names_unbuilt and not saveable.is_built

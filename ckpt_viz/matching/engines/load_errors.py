@@ -62,19 +62,6 @@ def count_failure(
     return LoadFailure("ValueError", text)
 
 
-def text_of_skipped(saveable: LiveSaveable, loading: Loading, count: int) -> str:
-    """Return the warning about an optimizer whose state Keras skips."""
-    reason = (
-        "This is likely because the optimizer has not been called/built yet."
-        if not loading.counted
-        else ""
-    )
-    return (
-        f"Skipping variable loading for optimizer '{saveable.name}', because it has "
-        f"{loading.counted} variables whereas the saved optimizer has {count} variables. {reason}"
-    )
-
-
 def text_of_all(live: LiveWeights, failures: Mapping[int, LoadFailure]) -> str:
     """Return the text of Keras' error, up to what only a value or the program's code tells."""
     first = next(iter(failures))

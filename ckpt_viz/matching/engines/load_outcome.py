@@ -51,15 +51,6 @@ class LoadFailure:
     refuses: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedState:
-    """An optimizer whose state Keras skips, with the text of the warning."""
-
-    saveable: int
-    path: str
-    text: str
-
-
 @dataclass(frozen=True)
 class Offers:
     """Where Keras looks for each value, whether or not the value can be loaded.
@@ -85,8 +76,8 @@ class WeightsLoading:
     has each live variable, by number. `to_the_end` has the same for a call that raises, if it went
     on after each error; empty if nothing tells that. `unused` are the saved keys whose values no
     variable has afterwards, but for those in `twice`: the variables that the optimizer inside
-    another one sets again, by the first key. `unknown` are the objects whose own code loads them.
-    `skipped_lists` are the paths of lists without a group in the file. `absent` is what a damaged
+    another one sets again, by the first key. `skipped` are the optimizers whose state Keras skips
+    with a warning. `unknown` are the objects whose own code loads them. `absent` is what a damaged
     `.h5` lists and does not have, if this ends the call.
     """
 
@@ -95,8 +86,7 @@ class WeightsLoading:
     failures: Mapping[int, LoadFailure]
     loaded: tuple[Loaded, ...]
     unused: tuple[str, ...]
-    skipped: tuple[SkippedState, ...] = ()
-    skipped_lists: tuple[str, ...] = ()
+    skipped: tuple[int, ...] = ()
     unknown: tuple[int, ...] = ()
     offers: Offers = Offers()
     twice: Mapping[str, int] = field(default_factory=dict)
