@@ -84,17 +84,15 @@ def status_dry_run(status: Any) -> DryRun:
     target = restoring_into(status, None, skips_slots=skips_slots_of(status))
     done = read_status(status, target)
     trace, saved, names = done.trace, done.saved, LiveNames(target.graph)
-    by_names = None if trace is None else trace.by_names
-    if by_names is not None:
+    if isinstance(trace, NameTrace):
         verdicts = name_based(
-            by_names.unused,
-            by_names.not_restored,
+            trace.unused,
+            trace.not_restored,
             raised=None,
             listing=target.listing,
             live_name=names.readable,
         )
         return DryRun(Outcome(names, verdicts, trace, saved), RESTORE, "", has_happened=True)
-    trace = None if trace is None else trace.by_objects
     if trace is None or saved is None:
         outcome = Outcome(names, without_checkpoint(), trace, saved)
         return DryRun(outcome, RESTORE, has_happened=True)

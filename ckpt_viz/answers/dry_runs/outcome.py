@@ -140,12 +140,12 @@ class Outcome:
     @property
     def by_objects(self) -> Trace | None:
         """The steps of a restore that goes from object to object."""
-        return None if self.trace is None else self.trace.by_objects
+        return self.trace if isinstance(self.trace, Trace) else None
 
     @property
     def by_names(self) -> NameTrace | None:
         """The steps of a restore that reads names."""
-        return None if self.trace is None else self.trace.by_names
+        return self.trace if isinstance(self.trace, NameTrace) else None
 
 
 def outcome_of_objects(

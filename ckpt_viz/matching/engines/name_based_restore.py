@@ -71,15 +71,6 @@ class NameTrace:
             self.unused[step.obj] = (*self.unused.get(step.obj, ()), step.name)
 
     @property
-    def by_objects(self) -> None:
-        """None: the restore does not go from object to object."""
-
-    @property
-    def by_names(self) -> NameTrace:
-        """The steps of a restore that reads names: these."""
-        return self
-
-    @property
     def raised(self) -> Failure | None:
         """What `restore` itself would raise; None if it returns."""
         failures = (step.failure for step in self.steps if step.failure is not None)

@@ -208,15 +208,6 @@ class Trace:
     slots_left: tuple[int, ...] = ()
     builds_graph: bool = False
 
-    @property
-    def by_objects(self) -> Trace:
-        """The steps of a restore that goes from object to object: these."""
-        return self
-
-    @property
-    def by_names(self) -> None:
-        """None: the restore reads no names."""
-
     @cached_property
     def _by_action(self) -> Mapping[Action, Sequence[Step]]:
         by_action: dict[Action, list[Step]] = {action: [] for action in Action}
