@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Protocol
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Child, Node, Stored
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.engines.graph_side import GraphSide
 from ckpt_viz.matching.engines.sides_of_match import LiveSideOfMatch
 from ckpt_viz.matching.engines.trace import Failure, Gathered, NewCounter, SlotAnswer
-
-
-class MomentarySide(LiveSideOfMatch, Protocol):
-    """The live side of a program, which has objects without a holder."""
-
-    @property
-    def momentary(self) -> Set[int]:
-        """The objects that a restore forgets, although it has bound them."""
 
 
 @dataclass
@@ -36,7 +27,7 @@ class ChangedSide:
     makes get the next ids.
     """
 
-    program: MomentarySide
+    program: LiveSideOfMatch
     before: Graph
     graph: Graph
     objects: Sequence[int | None]

@@ -25,7 +25,8 @@ from ckpt_viz.matching.engines.read_failures import (
     wrong_dtype,
     wrong_slice,
 )
-from ckpt_viz.matching.engines.sides_of_match import LiveSideOfMatch, SavedSideOfMatch
+from ckpt_viz.matching.engines.saved_graph import SavedGraph
+from ckpt_viz.matching.engines.sides_of_match import LiveSideOfMatch
 from ckpt_viz.matching.engines.trace import (
     Action,
     Cause,
@@ -54,7 +55,7 @@ class Rules:
     builds_graph: bool = False
 
 
-def match(saved: SavedSideOfMatch, live: LiveSideOfMatch, rules: Rules = Rules()) -> Trace:
+def match(saved: SavedGraph, live: LiveSideOfMatch, rules: Rules = Rules()) -> Trace:
     """Return what restoring the checkpoint into the live side would do."""
     return _Restore(saved, live, rules).run()
 
@@ -70,7 +71,7 @@ class _Pending:
 
 @dataclass
 class _Restore:
-    saved: SavedSideOfMatch
+    saved: SavedGraph
     live: LiveSideOfMatch
     rules: Rules
     steps: list[Step] = field(default_factory=list)

@@ -7,7 +7,7 @@ declarations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
@@ -40,6 +40,7 @@ class GraphSide:
     graph: Graph
     root: int = field(default=ROOT, init=False)
     attached: Sequence[tuple[str, int]] = field(default=(), init=False)
+    momentary: Set[int] = field(default=frozenset(), init=False)
     made: list[Node] = field(default_factory=list, init=False)
     _slots: dict[tuple[int, int, str], int] = field(default_factory=dict, init=False)
 

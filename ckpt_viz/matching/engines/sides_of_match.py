@@ -1,8 +1,8 @@
-"""The engine's questions to the two sides: the objects to restore into, and the checkpoint."""
+"""The engine's questions to the objects that a restore writes to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Protocol
 
 from ckpt_viz.graphs.nodes.nodes import Node, Stored
@@ -19,6 +19,10 @@ class LiveSideOfMatch(Protocol):
     @property
     def attached(self) -> Sequence[tuple[str, int]]:
         """The checkpoint's own children beside its root, if it was made with `root=`."""
+
+    @property
+    def momentary(self) -> Set[int]:
+        """The objects that a restore forgets, although it has bound them."""
 
     def children(self, obj: int) -> Callable[[str], int | None]:
         """Return the object's lookup of children by local name."""
@@ -48,20 +52,3 @@ class LiveSideOfMatch(Protocol):
         `waiting` holds the saved counters that wait for it: at which object, their nodes and
         tensors.
         """
-
-
-class SavedSideOfMatch(Protocol):
-    """The checkpoint."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """Its nodes by id."""
-
-    def stored(self, key: str) -> Stored | None:
-        """Return the tensor that is stored under a key."""
-
-    def missing(self, key: str) -> Failure:
-        """Return what requesting a missing key raises."""
-
-    def unread(self, key: str, stored: Stored) -> Failure | None:
-        """Return what reading a value raises if its bytes are missing or damaged."""
