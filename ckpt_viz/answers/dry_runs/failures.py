@@ -131,15 +131,20 @@ def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> L
     return next((lost[key] for key in keys if key in lost), None)
 
 
-def why_lost(lost: LostFiles, number: int, failure: Failure) -> str:
-    """Return in a sentence why `number` values cannot be read from a data file."""
+def told(
+    run: DryRun, failure: Failure, number: int, lost: LostFiles | None = None
+) -> tuple[str, Remedy]:
+    """Return in a sentence why `number` values fail, and what to do.
+
+    `lost` are the data files without which they fail.
+    """
+    if lost is None:
+        return why(failure, number), remedy_for(run, failure)
     call = "run_restore_ops()" if failure.in_session else "the restore"
-    return f"{lost.why}; {call} needs {number} and raises {failure.type}."
-
-
-def remedy_for_lost(run: DryRun, lost: LostFiles) -> Remedy:
-    """Return what to do about data files that lack values."""
-    return _or_the_rest(run, lost.request) if lost.left else Advice(lost.remedy)
+    return (
+        f"{lost.why}; {call} needs {number} and raises {failure.type}.",
+        _or_the_rest(run, lost.request) if lost.left else Advice(lost.remedy),
+    )
 
 
 def _or_the_rest(run: DryRun, request: str) -> Remedy:

@@ -152,7 +152,7 @@ class _FutureComparison:
             child = self._case.saved_side.child(pair.node, new.name)
             saved = self._case.saved.nodes[child].attributes if child is not None else ()
             if child is None or not saved:
-                is_sure = pair.is_sure or self._case.saved_side.has_value_below[pair.node]
+                is_sure = pair.is_sure or pair.node in self._case.saved_side.valued
                 self._say(is_sure, f"the checkpoint lacks {self._child(pair.node, new.name)}")
                 if pair.is_trained and new.is_trained:
                     self._future.trained.append(None)
@@ -187,7 +187,7 @@ class _FutureComparison:
             if child.node_id not in elsewhere
             and child.node_id not in self._seen
             and child.node_id not in case.trace.bound
-            and case.saved_side.has_value_below[child.node_id]
+            and child.node_id in case.saved_side.valued
         ]
 
     def _has_variables(self, part: object, obj: int | None) -> bool | None:
@@ -332,7 +332,7 @@ def _lists(case: Case, node: int, plan: OptimizerPlan) -> dict[str, list[int]]:
         for child in case.saved.nodes[node].children
         if child.local_name not in aside
         and not case.saved.nodes[child.node_id].attributes
-        and case.saved_side.has_value_below[child.node_id]
+        and child.node_id in case.saved_side.valued
     }
 
 

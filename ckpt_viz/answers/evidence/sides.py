@@ -11,7 +11,6 @@ from ckpt_viz.answers.dry_runs.live_names import LiveNames
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.engines.engine import has_values
 from ckpt_viz.matching.engines.trace import Action, Cause, Trace
 
 
@@ -59,9 +58,9 @@ class SavedSide(_SideOfRestore):
         return self.graph.names.place_or_state(node)
 
     @cached_property
-    def has_value_below(self) -> Sequence[bool]:
-        """For each node, whether it or anything below it has a value."""
-        return has_values(self.graph.nodes)
+    def valued(self) -> Set[int]:
+        """The nodes that have a value, or anything below them has one."""
+        return walks.with_value_below(self.graph.nodes)
 
     def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
         """Yield a node and those below it that have no object; skip those in `seen`."""
@@ -216,8 +215,4 @@ def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int
 
 def is_below_optimizer(graph: Graph, node: int) -> bool:
     """Return whether the only path to a node leads through an optimizer."""
-    while node != ROOT:
-        node = max(graph.tree.parents[node], ROOT)
-        if is_optimizer(graph.nodes[node]):
-            return True
-    return False
+    return any(is_optimizer(graph.nodes[above]) for above in graph.tree.above(node))

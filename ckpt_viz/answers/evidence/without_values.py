@@ -53,18 +53,15 @@ def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
     return (
         live.role in (Role.LAYER, Role.OPTIMIZER)
         and bool(nodes)
-        and not any(case.saved_side.has_value_below[node] for node in nodes)
+        and case.saved_side.valued.isdisjoint(nodes)
     )
 
 
 def model_of(case: Case, obj: int) -> int:
     """Return the topmost saved layer that holds an object or is the object."""
-    model, above = obj, case.live.tree.parents[obj]
-    while above >= 0:
-        if case.live.nodes[above].role is Role.LAYER and above in case.trace.holders:
-            model = above
-        above = case.live.tree.parents[above]
-    return model
+    saved = (above for above in case.live.tree.above(obj) if above in case.trace.holders)
+    layers = [above for above in saved if case.live.nodes[above].role is Role.LAYER]
+    return layers[-1] if layers else obj
 
 
 def was_unbuilt(case: Case, model: int) -> bool:
@@ -93,14 +90,11 @@ def was_without_weights(case: Case, layer: int) -> bool:
     ]
     if types and WITHOUT_WEIGHTS.issuperset(types):
         return True
-    above = case.live.tree.parents[layer]
-    while above >= 0:
-        if any(
-            case.saved_side.child(node, _OPERATIONS) for node in case.trace.holders.get(above, ())
-        ):
-            return True
-        above = case.live.tree.parents[above]
-    return False
+    return any(
+        case.saved_side.child(node, _OPERATIONS)
+        for above in case.live.tree.above(layer)
+        for node in case.trace.holders.get(above, ())
+    )
 
 
 def _layers_with_weights(case: Case, top: int) -> list[int]:

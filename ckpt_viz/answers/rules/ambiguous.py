@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
-from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.kind import Kind
@@ -64,7 +63,7 @@ def _item_above(case: Case, node: int) -> int | None:
     """Return the item of a sequence in which a value is, or a slot variable's variable."""
     slot, tree = case.saved.nodes[node].slot, case.saved.tree
     node = node if slot is None else slot.variable
-    above = (node, *walks.above(tree.parents, node))
+    above = (node, *tree.above(node))
     return next((item for item in above if INDEX.fullmatch(tree.labels[item])), None)
 
 

@@ -100,19 +100,14 @@ def _failure(case: ByName, steps: Sequence[tuple[Step, Failure]]) -> Finding:
     (step, failure), run = steps[0], case.run
     at_once = replace(failure, in_session=False)
     files = case.lost.get(_key_of(case, step)) if failures.is_unreadable(step) else None
-    remedy = failures.remedy_for(run, failure)
+    why, remedy = failures.told(run, at_once, len(steps), files)
     if failure.cause is Cause.KEY_MISSING:
         why = f"The file has no {step.name!r}."
         remedy = Advice("Write the name in the file as the key.")
-    elif files is not None:
-        why = failures.why_lost(files, len(steps), at_once)
-        remedy = failures.remedy_for_lost(run, files)
-    else:
-        why = failures.why(at_once)
-        if failure.cause is Cause.DTYPE and run.outcome.caller == "saver":
-            mapping = failures.mapping_in(run)  # the fix of a Saver converts values
-            is_fixed = mapping is not None and step.obj in {pair.obj for pair in mapping.pairs}
-            remedy = _by_fix(run) if is_fixed else remedy
+    elif failure.cause is Cause.DTYPE and run.outcome.caller == "saver":
+        mapping = failures.mapping_in(run)  # the fix of a Saver converts values
+        is_fixed = mapping is not None and step.obj in {pair.obj for pair in mapping.pairs}
+        remedy = _by_fix(run) if is_fixed else remedy
     if failure.in_session:
         why += f" The call returns, and the initializer raises {failure.type}."
     # Without an object, some objects cannot be listed: nothing else is restored then.

@@ -109,7 +109,4 @@ def _common_holder(case: Case, objects: Sequence[int]) -> int:
 
 def _path(case: Case, obj: int) -> list[int]:
     """Return the objects from the root to an object, with both."""
-    path = [obj]
-    while path[-1] > ROOT:
-        path.append(case.live.tree.parents[path[-1]])
-    return path[::-1]
+    return [obj, *case.live.tree.above(obj)][::-1]

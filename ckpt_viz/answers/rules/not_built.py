@@ -216,14 +216,14 @@ def _trapped(case: Case, waiting: Mapping[int, Sequence[int]]) -> dict[int, list
     """Return the topmost models that Keras 3 cannot build while a restore waits."""
     trapped: dict[int, list[int]] = {}
     for obj, nodes in waiting.items():
-        trap, above = None, obj
-        while above >= 0:
-            model = case.live_side.object(above)
-            if facts.is_unbuilt(model) and facts.builds_only_when_called(model):
-                trap = above
-            above = case.live.tree.parents[above]
-        if trap is not None and nodes:
-            trapped.setdefault(trap, []).extend(nodes)
+        holders = [
+            part
+            for part in (obj, *case.live.tree.above(obj))
+            if facts.is_unbuilt(model := case.live_side.object(part))
+            and facts.builds_only_when_called(model)
+        ]
+        if holders and nodes:
+            trapped.setdefault(holders[-1], []).extend(nodes)
     return trapped
 
 

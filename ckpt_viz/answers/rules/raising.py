@@ -11,11 +11,8 @@ from ckpt_viz.answers.dry_runs.failures import (
     is_unreadable,
     kind_of,
     lost_to,
-    remedy_for,
     remedy_for_damage,
-    remedy_for_lost,
-    why,
-    why_lost,
+    told,
     why_poisoned,
 )
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
@@ -85,7 +82,7 @@ def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
 def _failure(
     case: Case, step: Step, failure: Failure, seen: set[int], slots: Sequence[Step]
 ) -> Finding:
-    kind, reason = kind_of(failure), why(failure)
+    kind, (reason, remedy) = kind_of(failure), told(case.run, failure, 1)
     if slots:
         fail = "fails" if len(slots) == 1 else "fail"
         reason = f"{reason[:-1]}; its {count(len(slots), 'slot variable')} {fail}, too."
@@ -96,7 +93,7 @@ def _failure(
         Severity.WARNING if failure.in_session else Severity.ERROR,
         kind,
         reason,
-        remedy_for(case.run, failure),
+        remedy,
         nodes=(*_nodes(case, step, kind, seen), *_given(slot.node for slot in slots)),
         objects=_given(failing.obj for failing in (step, *slots)),
     )
@@ -122,12 +119,7 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
 def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
     failure = steps[0].failure
     assert failure is not None
-    kind, reason = kind_of(failure), why(failure)
-    remedy = remedy_for(case.run, failure)
-    if failure.cause is Cause.DAMAGED:
-        reason = why(failure, len(steps))
-    if lost is not None:
-        reason, remedy = why_lost(lost, len(steps), failure), remedy_for_lost(case.run, lost)
+    kind, (reason, remedy) = kind_of(failure), told(case.run, failure, len(steps), lost)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)

@@ -14,12 +14,12 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.tensor_difference import first_difference
+from ckpt_viz.graphs.nodes.walks import with_value_below
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.side_names import SideNames
 from ckpt_viz.graphs.overlay.overlay import Mark, Severity, State
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import is_guess
-from ckpt_viz.matching.engines.engine import has_values
 from ckpt_viz.matching.engines.trace import Action, Cause, Failure, Trace
 
 _PLAIN = Mark(State.PLAIN)
@@ -73,7 +73,7 @@ class RowMarks:
         for node, place in self.of_saved.items():
             if place < self._size:
                 marks[place] = self._both(node, place, marks[place])
-            elif self._valued[node]:
+            elif node in self._valued:
                 marks[place] = self._ghost(node)
         for obj, node in self.trace.source_of.items():
             if obj < self._size and self.of_saved[node] != obj:
@@ -96,9 +96,9 @@ class RowMarks:
         return len(self.run.live.nodes)
 
     @cached_property
-    def _valued(self) -> Sequence[bool]:
-        """Whether each saved node, or anything below it, has a value."""
-        return has_values(self.saved.nodes)
+    def _valued(self) -> set[int]:
+        """The saved nodes that have a value, or anything below them has one."""
+        return with_value_below(self.saved.nodes)
 
     @cached_property
     def _waiting(self) -> set[int]:
@@ -113,7 +113,7 @@ class RowMarks:
             return Mark(State.MATCHED, partner=partner)
         if node in self._waiting:
             return Mark(State.DEFERRED, partner=partner)
-        if not self._valued[node] and mark.state is not State.LIVE_ONLY:
+        if node not in self._valued and mark.state is not State.LIVE_ONLY:
             return Mark(State.PLAIN, partner=partner)
         misfit = first_difference(self.saved.nodes[node], self.run.live.nodes[place])
         return Mark(State.MOVED, misfit, partner, self._destination(node))

@@ -82,11 +82,14 @@ def _of_changes(
     deeds = _without_followers(needed, saved, table.live)
     by_person = table.live.origin is Origin.LIVE
     phrases = Phrases(names, lambda optimizer: _left_slots(table, saved, optimizer))
-    last = _waiting(table, every, names, deeds)
-    if last:  # it tells of optimizers that are not built
+    waiting = _waiting(table, every)
+    if waiting:  # this tells of optimizers that are not built
         deeds = [
             d for d in deeds if d.act is not Act.OPTIMIZER or has_slots(table.live, d.objects[0])
         ]
+    elif not any(deed.act is Act.OPTIMIZER for deed in deeds):  # or else the deed tells it
+        waiting = [row for row in table.rows if row.saved is not None and _is_left_unbuilt(row)]
+    last = _not_built_yet(table, names, waiting) if waiting else ""
     return sentence_of(deeds, phrases, by_person=by_person, last=last)
 
 
@@ -255,26 +258,32 @@ def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
     return LeftSlots(len(left) - otherwise, otherwise)
 
 
-def _waiting(
-    table: RestoreTable, findings: Iterable[Finding], names: ShortNames, deeds: Iterable[Deed]
-) -> str:
-    """Return which part is not built yet, and how many saved values wait for it; "" for none."""
+def _waiting(table: RestoreTable, findings: Iterable[Finding]) -> Sequence[RestoreRow]:
+    """Return what the call lets wait, or what never comes, since its object is not built yet."""
     unbuilt = {
         node for finding in findings if finding.kind is Kind.NOT_BUILT for node in finding.nodes
     }
-    rows = [row for row in table.rows if row.saved is not None]
-    waiting = [row for row in rows if row.plain.place is Destination.WAITS or row.saved in unbuilt]
-    if not waiting and not any(deed.act is Act.OPTIMIZER for deed in deeds):  # it tells this
-        waiting = [row for row in rows if row.fixed is not None and is_of_unbuilt(row.fixed)]
-    if not waiting:
-        return ""
+    return [
+        row
+        for row in table.rows
+        if row.saved is not None
+        if row.plain.place is Destination.WAITS or row.saved in unbuilt
+    ]
+
+
+def _is_left_unbuilt(row: RestoreRow) -> bool:
+    return row.fixed is not None and is_of_unbuilt(row.fixed)
+
+
+def _not_built_yet(table: RestoreTable, names: ShortNames, waiting: Sequence[RestoreRow]) -> str:
+    """Return which part is not built yet, and how many saved values wait for it."""
     part = _common(names, [row.saved for row in waiting if row.saved is not None])
     verbs = ("has no place", "have no place")
     if all(Destination.WAITS in _ways(row) for row in waiting):
         verbs = ("waits", "wait")
-    elif all(row.fixed is not None and is_of_unbuilt(row.fixed) for row in waiting):
+    elif all(map(_is_left_unbuilt, waiting)):
         verbs = ("stays in the file", "stay in the file")
-    of_all = f"{len(waiting)} of {count(len(rows), 'value')}"
+    of_all = f"{len(waiting)} of {count(_saved(table), 'value')}"
     return f"{with_article(part)} is not built yet: {of_all} {verbs[len(waiting) > 1]}"
 
 

@@ -10,7 +10,7 @@ failures. The time is linear in the nodes, edges and slots of the checkpoint; no
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain
@@ -238,11 +238,11 @@ class _Restore:
         node = self.saved.nodes[node_id]
         if node.waits is not None:
             return node.waits
-        return bool(node.attributes) or self._valued[node_id]
+        return bool(node.attributes) or node_id in self._valued
 
     @cached_property
-    def _valued(self) -> Sequence[bool]:
-        return has_values(self.saved.nodes)
+    def _valued(self) -> Set[int]:
+        return walks.with_value_below(self.saved.nodes)
 
     # --- slot variables
 
@@ -400,12 +400,6 @@ class _Restore:
         self, failure: Failure, node: int, obj: int, parent: int | None = None, name: str = ""
     ) -> None:
         self.steps.append(Step(Action.FAIL, node, obj, parent, name, (), failure))
-
-
-def has_values(nodes: Sequence[Node]) -> list[bool]:
-    """Return, by node id, whether a node or anything below it has a value to restore."""
-    valued = walks.with_value_below(nodes)
-    return [node_id in valued for node_id in range(len(nodes))]
 
 
 def _in_session(failure: Failure, in_session: bool) -> Failure:
