@@ -66,10 +66,7 @@ def live_dry_run(
     if saved is None:
         return DryRun(Outcome(LiveNames(restore.target.graph), without_checkpoint()), method)
     if isinstance(saved, Graph):
-        path = prefix_of(saved)
-        if saved.is_unwritten:
-            return DryRun(restore.outcome_of_unwritten(saved), method, path)
-        return DryRun(restore.outcome_of(path, saved), method, path)
+        return DryRun(restore.outcome_of(prefix_of(saved), saved), method, prefix_of(saved))
     outcome = restore.outcome_of(saved)
     if outcome.verdicts.restore is None and not outcome.finds_no_name:
         return DryRun(outcome, method, str(saved))
@@ -120,6 +117,8 @@ class RestoreByPath:
 
     def outcome_of(self, path: object, graph: Graph | None = None) -> Outcome:
         """Return what restoring exactly this path does; `graph` is its content, if known."""
+        if graph is not None and graph.is_unwritten:  # a file with these objects and values
+            return self._by_objects(graph, graph.title)
         target = self.target
         opened = open_as_restore(
             path, resolves=target.wraps_not_found, takes_path_objects=target.takes_path_objects
@@ -135,10 +134,6 @@ class RestoreByPath:
         resolved = str(path) if target.wraps_not_found else None
         target.side.reading = Reading(opened.prefix, resolved)
         return self._by_objects(graph, path)
-
-    def outcome_of_unwritten(self, graph: Graph) -> Outcome:
-        """Return what restoring a file with the objects and values of a saved graph would do."""
-        return self._by_objects(graph, graph.title)
 
     def of_changed(self, live: Graph, graph: Graph, path: str) -> Outcome:
         """Return what restoring the content of a checkpoint into a changed program would do.

@@ -20,7 +20,7 @@ from ckpt_viz.ground.text import count, listed, readable
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.kind import CHANGES, Kind
 from ckpt_viz.matching.engines.trace import Action, Step
-from ckpt_viz.matching.restore_table.filling import AssignedValue, CheckedCall, table_of
+from ckpt_viz.matching.restore_table.filling import CheckedCall, table_of
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
 from ckpt_viz.matching.restore_table.text import CheckText, FirstWords, following
@@ -69,13 +69,12 @@ def _without_fix(run: DryRun, saved: Graph | None) -> FixedValues:
     return FixedValues(others=(*mapping.pairs, *mapping.misfits), misfits=misfits, is_there=False)
 
 
-def _assigned(steps: Iterable[Step], saved: Graph | None) -> Iterator[AssignedValue]:
-    """Yield what steps assign; a restore by names has names in place of saved nodes."""
+def _assigned(steps: Iterable[Step], saved: Graph | None) -> Iterator[Step]:
+    """Yield the steps that assign; a restore by names has names in place of saved nodes."""
     nodes: Mapping[str, int] = {} if saved is None else nodes_by_name(saved)
     for step in steps:
         if step.action in (Action.RESTORE, Action.FAIL):
-            node = nodes.get(step.name) if step.node is None else step.node
-            yield AssignedValue(node, step.obj, step.failure)
+            yield step if step.node is not None else step._replace(node=nodes.get(step.name))
 
 
 def words_of_check(

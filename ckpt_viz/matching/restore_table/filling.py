@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
-from ckpt_viz.matching.engines.trace import Cause, Failure
+from ckpt_viz.matching.engines.trace import Cause, Failure, Step
 from ckpt_viz.matching.name_rules.scope_tree import full_name
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
 from ckpt_viz.matching.restore_table.rows import (
@@ -36,17 +35,9 @@ _WHY = {
 }
 
 
-class AssignedValue(NamedTuple):
-    """One value that the checked call assigns, or fails to: by saved node and live object."""
-
-    node: int | None
-    obj: int | None
-    failure: Failure | None = None
-
-
 @dataclass(frozen=True)
 class CheckedCall:
-    """What the checked call does: its assignments in order, and what waits.
+    """What the checked call does: the steps that assign a value or fail, in order, and what waits.
 
     `unknown` are the live objects whose own code decides, and `unreached` those that the call looks
     at only after the error that it raises. `late` is what it would do with these if it went on, as
@@ -54,41 +45,35 @@ class CheckedCall:
     a variable of a TensorFlow 1 graph then has a wrong shape.
     """
 
-    assigned: Sequence[AssignedValue]
+    assigned: Sequence[Step]
     waiting: Set[int] = frozenset()
     unknown: Set[int] = frozenset()
     unreached: Set[int] = frozenset()
-    late: Sequence[AssignedValue] = ()
+    late: Sequence[Step] = ()
     reshaped: Set[int] = frozenset()
 
     @cached_property
     def _until_error(self) -> int:
         """The number of assignments before the call raises."""
-        raising = (
-            place
-            for place, (_, _, failure) in enumerate(self.assigned)
-            if failure is not None and not failure.in_session
-        )
+        failures = ((place, step.failure) for place, step in enumerate(self.assigned))
+        raising = (place for place, failure in failures if failure and not failure.in_session)
         return next(raising, len(self.assigned))
 
     @cached_property
     def object_of(self) -> Mapping[int, int]:
         """The object that gets each saved value that the call restores; of several the first."""
-        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
-        return {a.node: a.obj for a in reversed(done) if a.node is not None and a.obj is not None}
+        return _objects(self.assigned[: self._until_error])
 
     @cached_property
     def source_of(self) -> Mapping[int, int]:
         """The saved node whose value each object gets."""
-        done = [a for a in self.assigned[: self._until_error] if a.failure is None]
-        return {a.obj: a.node for a in done if a.node is not None and a.obj is not None}
+        done = [step for step in self.assigned[: self._until_error] if step.failure is None]
+        return {s.obj: s.node for s in done if s.node is not None and s.obj is not None}
 
     @cached_property
     def late_object_of(self) -> Mapping[int, int]:
         """The object that would get each saved value, if the call had not raised before."""
-        every = *self.assigned[self._until_error :], *self.late
-        late = [a for a in every if a.failure is None]
-        return {a.node: a.obj for a in reversed(late) if a.node is not None and a.obj is not None}
+        return _objects([*self.assigned[self._until_error :], *self.late])
 
     @cached_property
     def late_failures(self) -> Mapping[int, Failure]:
@@ -100,12 +85,18 @@ class CheckedCall:
     def failures(self) -> Mapping[tuple[str, int], Failure]:
         """The first failure of each saved node and of each live object."""
         failures: dict[tuple[str, int], Failure] = {}
-        for node, obj, failure in self.assigned:
-            if failure is not None and node is not None:
-                failures.setdefault(("saved", node), failure)
-            if failure is not None and obj is not None:
-                failures.setdefault(("live", obj), failure)
+        for step in self.assigned:
+            if step.failure is not None and step.node is not None:
+                failures.setdefault(("saved", step.node), step.failure)
+            if step.failure is not None and step.obj is not None:
+                failures.setdefault(("live", step.obj), step.failure)
         return failures
+
+
+def _objects(steps: Sequence[Step]) -> Mapping[int, int]:
+    """Return the object that gets each saved value; of several the first."""
+    done = [step for step in reversed(steps) if step.failure is None]
+    return {s.node: s.obj for s in done if s.node is not None and s.obj is not None}
 
 
 def table_of(saved: Graph | None, live: Graph, call: CheckedCall, fix: FixedValues) -> RestoreTable:
