@@ -12,7 +12,6 @@ from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, is_guess
 from ckpt_viz.matching.correspondence.sequences import INDEX
-from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.engines.trace import Action, Step
 from ckpt_viz.matching.name_rules.full_names import FullNames
 
@@ -25,16 +24,6 @@ class Placement:
     live: LiveSide
     run: DryRun
 
-    @property
-    def mapping(self) -> ValueMapping:
-        """The pairs of the correspondence."""
-        return self.run.mapping
-
-    @property
-    def returns(self) -> bool:
-        """Whether the restore raises nothing."""
-        return self.run.verdicts.restore is None
-
     @cached_property
     def is_all_right(self) -> bool:
         """Whether every value has one place on both sides, and reaches the place that is its own.
@@ -42,14 +31,14 @@ class Placement:
         No search is needed then.
         """
         return (
-            self.returns
+            self.run.verdicts.restore is None
             and not self.saved.unresolved
             and not self.live.unmatched
             and (self.run.is_unchanged or self._is_as_mapped())
         )
 
     def _is_as_mapped(self) -> bool:
-        bound, pairs = self.saved.trace.bound, self.mapping.pairs
+        bound, pairs = self.saved.trace.bound, self.run.mapping.pairs
         return not any(True for _ in self.conflicts()) and all(
             bound.get(pair.node) == pair.obj for pair in pairs if not is_guess(pair)
         )
@@ -75,9 +64,9 @@ class Placement:
 
         A node has several if its object was shared and no longer is. A guess is no counterpart.
         """
-        parts = self.mapping.parts.items()
+        parts = self.run.mapping.parts.items()
         claims = {n: [pair.obj] for n, pair in parts if pair.certainty is not Certainty.GUESS}
-        for pair in self.mapping.pairs:
+        for pair in self.run.mapping.pairs:
             if pair.evidence is Evidence.SHARED and pair.node in claims:
                 claims[pair.node].append(pair.obj)
         for node, obj in self._by_other_edges(claims):
@@ -88,7 +77,7 @@ class Placement:
     @cached_property
     def _shared(self) -> Mapping[int, int]:
         """The restored values that further objects take, by object: once these were one object."""
-        pairs = (pair for pair in self.mapping.pairs if pair.evidence is Evidence.SHARED)
+        pairs = (pair for pair in self.run.mapping.pairs if pair.evidence is Evidence.SHARED)
         return {pair.obj: pair.node for pair in pairs if pair.node in self.saved.trace.bound}
 
     def shared_below(self, obj: int) -> Mapping[int, int]:
@@ -104,7 +93,7 @@ class Placement:
 
     def _by_other_edges(self, claims: Mapping[int, Sequence[int]]) -> Iterator[tuple[int, int]]:
         """Yield saved values with the objects of their local names, where either side shares."""
-        unused = set(self.mapping.unused)
+        unused = set(self.run.mapping.unused)
         for node, edges_to in enumerate(self.saved.graph.edges_to):
             if has_value(self.saved.graph.nodes[node]) and (len(edges_to) > 1 or node in unused):
                 edges = _edges_of_holders(self.saved.graph, node)
@@ -122,13 +111,10 @@ class Placement:
         if holder is None or not self.live.is_in_graph(holder):
             return None
         if INDEX.fullmatch(label):
-            lengths = {len(graph.nodes[n].children) for graph, n in self._both(parent, holder)}
-            if len(lengths) > 1:
+            saved, live = self.saved.graph.nodes[parent], self.live.graph.nodes[holder]
+            if len(saved.children) != len(live.children):
                 return None
         return self.live.child(holder, label)
-
-    def _both(self, node: int, obj: int) -> tuple[tuple[Graph, int], tuple[Graph, int]]:
-        return (self.saved.graph, node), (self.live.graph, obj)
 
     def _is_shared(self, obj: int) -> bool:
         return self.live.is_in_graph(obj) and len(_edges_of_holders(self.live.graph, obj)) > 1

@@ -83,10 +83,6 @@ class SavedSide(_SideOfRestore):
             lambda node: [above for above, _ in graph.edges_to[node] if above not in bound],
         )
 
-    def is_below_optimizer(self, node: int) -> bool:
-        """Return whether the only path to a node leads through an optimizer."""
-        return is_below_optimizer(self.graph, node)
-
     def has_slots(self, optimizer: int) -> bool:
         """Return whether an optimizer has any slot variable, declared or inferred."""
         known = self._with_slots.get(optimizer)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
+from ckpt_viz.answers.evidence.sides import is_below_optimizer
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
 from ckpt_viz.graphs.nodes.places import same_places
 from ckpt_viz.graphs.overlay.overlay import Severity
@@ -131,7 +132,7 @@ def _what_tells(case: Case, nodes: Iterable[int]) -> str:
 def _has_a_model(case: Case, nodes: Iterable[int]) -> bool:
     """Return whether more than an optimizer leads to all of these variables."""
     return not any(
-        case.saved_side.is_below_optimizer(node)
+        is_below_optimizer(case.saved, node)
         for node in nodes
         if case.saved.nodes[node].slot is None
     )
@@ -210,7 +211,7 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
             node not in explained
             and case.saved.nodes[node].slot is None
             and case.placement.is_astray(node)
-            and not case.saved_side.is_below_optimizer(node)
+            and not is_below_optimizer(case.saved, node)
         ):
             wrong = case.placement.led_astray(node)
             if wrong is not None and wrong not in explained:
