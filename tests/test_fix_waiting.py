@@ -235,8 +235,7 @@ def test_a_fix_tells_what_becomes_of_the_states_of_an_optimizer_that_is_not_buil
     if "The optimizer is not built yet" in str(check.details):
         assert "Build the optimizer, or restore the rest" in str(check.details)
     is_to_build = "stay in the file: it is not built. Build it first:" in str(fix)
-    reasons = [cell.reason.why.value for cell in slots if cell.reason is not None]
-    assert is_to_build == ("not built" in reasons)
+    assert is_to_build == ("not built" in [cell.why and cell.why.value for cell in slots])
     exec(fix.code, {"ckpt": program, "path": path}) if is_by_code else fix.apply()
     step(now)
     _assert_right(was, now, waiting)

@@ -216,10 +216,10 @@ def test_no_cell_tells_of_a_value_what_the_call_does_not_do(
         if ("state" in name or "optimizer" in name) and row.saved is not None
     ]
     assert len(of_optimizer) > 8
-    assert {row.plain.reason and row.plain.reason.why for row in of_optimizer} == {Why.NOT_REACHED}
+    assert {row.plain.why for row in of_optimizer} == {Why.NOT_REACHED}
     assert {row.plain.meant.place for row in of_optimizer} == {Destination.STAYS}
     head = places["head.kernel"].plain
-    assert (head.reason and head.reason.why) == why
+    assert head.why == why
     assert (head.meant.place is Destination.HERE) == (why is None)
     if why is Why.AFTER_ERROR:
         assert head.would is None and "after the error" in str(check)

@@ -104,7 +104,7 @@ def test_the_plain_column_is_what_the_call_does(kind: str, edit: str, tmp_path: 
         gets_other = row.plain.place is Destination.INTO and row.saved is None
         if row.plain.place is Destination.HERE or gets_other:
             assert not is_kept, (row, table.live.name(row.live or 0))
-        elif row.plain.reason is None or row.plain.reason.why is not Why.OCCUPIED:
+        elif row.plain.why is not Why.OCCUPIED:
             others = {each.plain.other for each in table.rows if each.saved is not None}
             assert is_kept or row.live in others, (row, table.live.name(row.live or 0))
     if edit == "none":
@@ -181,7 +181,7 @@ def test_a_value_of_another_shape_has_both_shapes_in_its_row(tmp_path: Path) -> 
     paths = [ckpt(root=side).write(str(tmp_path / f"{n}")) for n, side in enumerate((saved, live))]
     check = cv.check(paths[1], paths[0])
     (row,) = check.table.rows
-    assert row.plain.reason is not None and row.plain.reason.why is Why.SHAPE
+    assert row.plain.why is Why.SHAPE
     text = str(check)
     assert "  net.w 2×3   ✗ other shape   net.w 2×5        1 value" in text, text
     assert text.splitlines()[1] == "net is larger: 3 → 5."

@@ -13,7 +13,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.matching.changes.deeds import Act
 from ckpt_viz.matching.changes.sentence import MOST_CLAUSES, MOST_WORDS
-from ckpt_viz.matching.restore_table.rows import Why, WhyNot
+from ckpt_viz.matching.restore_table.rows import Why
 
 _VERBS = re.compile(
     r"\b(removed|added|replaced|renamed|moved|put|took|wrapped|unwrapped|inlined|swapped|reordered"
@@ -74,7 +74,7 @@ def passed_over(check: RestoreCheck) -> Iterator[str]:
     hanging = {*saved.hanging.variables}
     for row in check.table.rows:
         cell, node = row.fixed, row.saved
-        if node is None or cell is None or cell.reason != WhyNot(Why.ABSENT):
+        if node is None or cell is None or cell.why is not Why.ABSENT:
             continue
         is_of_model = optimizer_of(saved, node) is None and node != saved.save_counter
         if row.live is None and is_of_model and node not in {*changed, *hanging}:

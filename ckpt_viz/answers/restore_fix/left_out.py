@@ -167,7 +167,7 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
     guesses: list[_LeftPlace] = []
     for row, reason, cell in rows:
-        if cell.reason is not None and cell.reason.why is Why.NOT_BUILT:
+        if cell.why is Why.NOT_BUILT:
             continue  # the fix says what to do first
         place = _LeftPlace(row.saved, cell.other if row.live is None else row.live)
         if reason is None:
@@ -198,11 +198,8 @@ class _LeftPlace(NamedTuple):
 def _reason(row: RestoreRow, cell: ValueCell) -> WhyLeftOut | None:
     """Return why a value is left out; None for a guess."""
     if row.saved is None:
-        is_open = cell.reason is not None and cell.reason.why is Why.GUESS
-        return WhyLeftOut.UNSURE if is_open else WhyLeftOut.ABSENT
-    if cell.reason is None:
-        return WhyLeftOut.WAITING
-    return _OF_WHY.get(cell.reason.why)
+        return WhyLeftOut.UNSURE if cell.why is Why.GUESS else WhyLeftOut.ABSENT
+    return WhyLeftOut.WAITING if cell.why is None else _OF_WHY.get(cell.why)
 
 
 def _look(graph: Graph, node: int | None) -> tuple[object, ...]:

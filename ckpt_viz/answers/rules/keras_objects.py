@@ -79,7 +79,7 @@ class KerasObjects:
     def is_guess(self, row: RestoreRow) -> bool:
         """Return whether only order or shape pairs the two sides of a row, or could pair one."""
         if row.saved is None:
-            return row.plain.reason is not None and row.plain.reason.why is Why.GUESS
+            return row.plain.why is Why.GUESS
         pair = self._run.mapping.parts.get(row.saved)
         return pair is not None and is_guess(pair)
 

@@ -64,7 +64,7 @@ def _of_other_looks(table: RestoreTable, saved: Graph) -> Sequence[Change]:
         Pair(row.saved, row.live, Certainty.CERTAIN, Evidence.NAMES)
         for row in table.rows
         if row.saved is not None and row.live is not None
-        if row.plain.reason is not None and row.plain.reason.why in (Why.SHAPE, Why.DTYPE)
+        if row.plain.why in (Why.SHAPE, Why.DTYPE)
     )
     parts = {pair.node: pair for pair in misfits}
     return changes_of(ValueMapping(saved, table.live, (), parts, misfits, (), ()))
@@ -181,8 +181,7 @@ def _fitting(table: RestoreTable, *, maybe: bool = False) -> int:
         row.plain if row.fixed is None else row.fixed for row in table.rows if row.saved is not None
     ]
     return sum(
-        cell.place in (Destination.HERE, Destination.WAITS)
-        or (maybe and cell.reason is not None and cell.reason.why in _MAY_FIT)
+        cell.place in (Destination.HERE, Destination.WAITS) or (maybe and cell.why in _MAY_FIT)
         for cell in cells
     )
 
@@ -218,8 +217,11 @@ def _ranks(table: RestoreTable) -> _ByPart:
     """Return by side and node how bad it is: raises, wrong place, left out, new, fine."""
     ranks: dict[tuple[bool, int], float] = {}
     for row in table.rows:
-        does_raise = row.plain.reason is not None and row.plain.reason.why in _RAISES
-        rank = 0 if does_raise else _RANKS.get(row.plain.place, 3 if row.saved is None else 2)
+        rank = (
+            0
+            if row.plain.why in _RAISES
+            else _RANKS.get(row.plain.place, 3 if row.saved is None else 2)
+        )
         for is_saved, node in ((True, row.saved), (False, row.live)):
             if node is not None:
                 ranks[is_saved, node] = min(rank, ranks.get((is_saved, node), rank))

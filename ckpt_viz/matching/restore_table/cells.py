@@ -45,23 +45,17 @@ def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
     cell = line.rows[0].plain.meant
     match cell.place:
         case Destination.HERE:
-            return OTHERWISE if _means_otherwise(line) else HERE
+            return OTHERWISE if line.rows[0].why_left is Why.OTHER_MEANING else HERE
         case Destination.INTO:
             return TableCell(CellSign.ELSEWHERE, _into(folding, line))
         case Destination.WAITS:
             return _WAITS
         case Destination.UNKNOWN:
             return _UNKNOWN
-    if cell.reason is not None and cell.reason.why is Why.FAILURE:
-        return TableCell(CellSign.FAILS, cell.reason.error)
+    if cell.why is Why.FAILURE:
+        return TableCell(CellSign.FAILS, cell.error)
     otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
-    return otherwise if cell.reason is None else _STAYS.get(cell.reason.why, otherwise)
-
-
-def _means_otherwise(line: FoldedRows) -> bool:
-    fixed = line.rows[0].fixed
-    reason = None if fixed is None else fixed.reason
-    return reason is not None and reason.why is Why.OTHER_MEANING
+    return otherwise if cell.why is None else _STAYS.get(cell.why, otherwise)
 
 
 def fixed_cell(line: FoldedRows) -> TableCell | None:
@@ -76,7 +70,7 @@ def fixed_cell(line: FoldedRows) -> TableCell | None:
             return _KEEPS
         case Destination.WAITS:
             return _WAITS
-    return _LEFT if cell.reason is None else _LEFT_OUT.get(cell.reason.why, _LEFT)
+    return _LEFT if cell.why is None else _LEFT_OUT.get(cell.why, _LEFT)
 
 
 def no_object(line: FoldedRows) -> str:
@@ -86,19 +80,14 @@ def no_object(line: FoldedRows) -> str:
         return MADE
     cells = [cell for cell in (row.plain, row.fixed) if cell is not None]
     # The fix knows the shape of what the program lacks only if an optimizer makes it later.
-    is_made_later = row.fixed is not None and _is_misfit(row.fixed)
+    is_made_later = row.why_left in (Why.SHAPE, Why.DTYPE)
     is_unbuilt = is_made_later or any(map(is_of_unbuilt, cells))
     return "not built yet" if is_unbuilt else "not in the program"
 
 
-def _is_misfit(cell: ValueCell) -> bool:
-    return cell.reason is not None and cell.reason.why in (Why.SHAPE, Why.DTYPE)
-
-
 def is_of_unbuilt(cell: ValueCell) -> bool:
     """Return whether a value waits, or stays in the file, because its object is not built yet."""
-    is_left = cell.reason is not None and cell.reason.why is Why.NOT_BUILT
-    return cell.place is Destination.WAITS or is_left
+    return cell.place is Destination.WAITS or cell.why is Why.NOT_BUILT
 
 
 def value_look(graph: Graph | None, node: int | None) -> str:

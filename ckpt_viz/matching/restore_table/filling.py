@@ -23,7 +23,6 @@ from ckpt_viz.matching.restore_table.rows import (
     RestoreTable,
     ValueCell,
     Why,
-    WhyNot,
 )
 
 _WHY = {
@@ -154,14 +153,15 @@ class _Filling:
             return ValueCell(Destination.WAITS)
         if obj is not None and obj in self.call.unknown:
             return ValueCell(Destination.UNKNOWN)
-        return ValueCell(
-            Destination.STAYS, self._why_not(node, obj), would=self._after_error(node, obj)
-        )
+        failure, would = self._failure(node, obj), self._after_error(node, obj)
+        if failure is not None:
+            return _failed(Destination.STAYS, failure, would)
+        return ValueCell(Destination.STAYS, self._why_not(node, obj), would=would)
 
     def _in(self, target: int, obj: int | None) -> ValueCell:
         """Return that a value gets into an object: its own, a new one, or that of another row."""
         if target == obj and obj in self.call.reshaped:
-            return ValueCell(Destination.RESHAPES, WhyNot(Why.SHAPE))
+            return ValueCell(Destination.RESHAPES, Why.SHAPE)
         if target == obj or target >= len(self.live.nodes):
             return ValueCell(Destination.HERE)
         return ValueCell(Destination.INTO, other=target)
@@ -174,21 +174,24 @@ class _Filling:
         failure = None if obj is None else self.call.late_failures.get(obj)
         if failure is None or ("saved", node) in self.call.failures:  # refused elsewhere
             return None
-        is_missing = failure.cause is Cause.KEY_MISSING
-        why = WhyNot(Why.NOT_REACHED) if is_missing else _reason_of(failure)
-        return ValueCell(Destination.STAYS, why)
+        if failure.cause is Cause.KEY_MISSING:
+            return ValueCell(Destination.STAYS, Why.NOT_REACHED)
+        return _failed(Destination.STAYS, failure)
 
-    def _why_not(self, node: int, obj: int | None) -> WhyNot:
+    def _failure(self, node: int, obj: int | None) -> Failure | None:
+        """Return why the call fails for a value; no missing name does if its object is there."""
         failure = self.call.failures.get(("saved", node))
         if failure is None and obj is not None:
             failure = self.call.failures.get(("live", obj))
-        if failure is not None and (obj is None or failure.cause is not Cause.KEY_MISSING):
-            return _reason_of(failure)
+        is_by_name = failure is not None and failure.cause is Cause.KEY_MISSING
+        return None if is_by_name and obj is not None else failure
+
+    def _why_not(self, node: int, obj: int | None) -> Why:
         if node in self.call.late_object_of or obj in self.call.unreached:
-            return WhyNot(Why.AFTER_ERROR)
+            return Why.AFTER_ERROR
         if obj is None:
             return self._absent(node)
-        return WhyNot(Why.OCCUPIED if obj in self.call.source_of else Why.NOT_REACHED)
+        return Why.OCCUPIED if obj in self.call.source_of else Why.NOT_REACHED
 
     def _plain_of_live(self, obj: int) -> ValueCell:
         source = self.call.source_of.get(obj)
@@ -199,12 +202,12 @@ class _Filling:
         failure = self.call.failures.get(("live", obj))
         if failure is None or failure.cause is Cause.KEY_MISSING:
             return ValueCell(Destination.KEEPS, self._why_kept(obj))
-        return ValueCell(Destination.KEEPS, _reason_of(failure))
+        return _failed(Destination.KEEPS, failure)
 
-    def _why_kept(self, obj: int) -> WhyNot:
+    def _why_kept(self, obj: int) -> Why:
         """Return why a value alone keeps its own: it may also be that of a part that is a guess."""
         is_rival = self._look(self.live.tree.parents[obj]) in self._guessed_looks
-        return WhyNot(Why.GUESS if is_rival else Why.ABSENT)
+        return Why.GUESS if is_rival else Why.ABSENT
 
     @cached_property
     def _guessed_looks(self) -> Set[object]:
@@ -237,7 +240,7 @@ class _Filling:
         pair = self._left_out.get(node)
         if pair is None and self._gets_other_meaning(node):
             obj = self.call.object_of[node]
-            return ValueCell(Destination.STAYS, WhyNot(Why.OTHER_MEANING), obj)
+            return ValueCell(Destination.STAYS, Why.OTHER_MEANING, obj)
         other = None if pair is None else pair.obj
         return ValueCell(Destination.STAYS, self._why_left_out(node, pair), other)
 
@@ -256,20 +259,20 @@ class _Filling:
     def _paired_objects(self) -> Set[int]:
         return {pair.obj for pair in (*self.fix.sure, *self.fix.others)}
 
-    def _why_left_out(self, node: int, pair: Pair | None) -> WhyNot:
+    def _why_left_out(self, node: int, pair: Pair | None) -> Why:
         if node in self.fix.damaged:
-            return WhyNot(Why.DAMAGED)
+            return Why.DAMAGED
         if node in self.fix.unbuilt:
             return self._why_unbuilt(node)
         if pair is None:
-            return WhyNot(Why.OCCUPIED) if self._is_occupied(node) else self._absent(node)
+            return Why.OCCUPIED if self._is_occupied(node) else self._absent(node)
         if pair.evidence is Evidence.OTHER_STATE:
-            return WhyNot(Why.OTHER_MEANING)
+            return Why.OTHER_MEANING
         if node in self.fix.misfits:
             return self._difference(pair)
-        return WhyNot(Why.GUESS if is_guess(pair) else Why.NO_CODE)
+        return Why.GUESS if is_guess(pair) else Why.NO_CODE
 
-    def _why_unbuilt(self, node: int) -> WhyNot:
+    def _why_unbuilt(self, node: int) -> Why:
         """Return why a state has no place: its variable may have another shape now, and so has it.
 
         What its optimizer makes later has the shape and the dtype of the variable.
@@ -278,7 +281,7 @@ class _Filling:
         slot = self.saved.nodes[node].slot
         variable = None if slot is None else self._left_out.get(slot.variable)
         if variable is None or variable.node not in self.fix.misfits:
-            return WhyNot(Why.NOT_BUILT)
+            return Why.NOT_BUILT
         return self._difference(variable)
 
     def _is_occupied(self, node: int) -> bool:
@@ -310,8 +313,8 @@ class _Filling:
         objects = (obj for obj in self._filled if obj < len(self.live.nodes))
         return frozenset(map(self.live.names.place_or_state, objects))
 
-    def _absent(self, node: int) -> WhyNot:
-        return WhyNot(Why.NOT_TRACKED if node in self._not_tracked else Why.ABSENT)
+    def _absent(self, node: int) -> Why:
+        return Why.NOT_TRACKED if node in self._not_tracked else Why.ABSENT
 
     @cached_property
     def _not_tracked(self) -> frozenset[int]:
@@ -321,11 +324,11 @@ class _Filling:
             return frozenset()
         return frozenset(self.saved.hanging.variables)
 
-    def _difference(self, pair: Pair) -> WhyNot:
+    def _difference(self, pair: Pair) -> Why:
         assert self.saved is not None
         was, now = self.saved.nodes[pair.node].attributes, self.live.nodes[pair.obj].attributes
         have_shapes = [a.shape for a in was] == [a.shape for a in now]
-        return WhyNot(Why.DTYPE if have_shapes else Why.SHAPE)
+        return Why.DTYPE if have_shapes else Why.SHAPE
 
     @cached_property
     def _filled(self) -> Mapping[int, Pair]:
@@ -340,6 +343,6 @@ class _Filling:
         return ValueCell(Destination.KEEPS, self._why_kept(obj))
 
 
-def _reason_of(failure: Failure) -> WhyNot:
+def _failed(place: Destination, failure: Failure, would: ValueCell | None = None) -> ValueCell:
     why = _WHY.get(failure.cause, Why.FAILURE)
-    return WhyNot(why, failure.type if why is Why.FAILURE else "")
+    return ValueCell(place, why, would=would, error=failure.type if why is Why.FAILURE else "")

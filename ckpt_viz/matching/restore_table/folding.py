@@ -136,14 +136,11 @@ def _part_of(row: RestoreRow) -> _Part:
 
 
 def _is_misfit(row: RestoreRow) -> bool:
-    is_both, reason = None not in (row.saved, row.live), row.plain.reason
-    return is_both and reason is not None and reason.why in (Why.SHAPE, Why.DTYPE)
+    return None not in (row.saved, row.live) and row.plain.why in (Why.SHAPE, Why.DTYPE)
 
 
 def _places(row: RestoreRow) -> tuple[object, ...]:
-    fixed = row.fixed
-    is_guess = fixed is not None and fixed.reason is not None and fixed.reason.why is Why.GUESS
-    where = None if fixed is None else (fixed.place, is_guess)
+    where = None if row.fixed is None else (row.fixed.place, row.why_left is Why.GUESS)
     return row.plain.meant.place, where, row.saved is None, row.live is None
 
 
@@ -156,14 +153,11 @@ def _after_fix(row: RestoreRow) -> tuple[object, ...]:
 def _urgency(row: RestoreRow) -> int:
     cell = row.plain.meant
     usual = _LESS_URGENT.get(cell.place, _USUAL)
-    return usual if cell.reason is None else _URGENT.get(cell.reason.why, usual)
+    return usual if cell.why is None else _URGENT.get(cell.why, usual)
 
 
 def _way(cell: ValueCell | None) -> tuple[object, ...]:
-    reason = None if cell is None else cell.reason
-    if cell is None:
-        return ()
-    return cell.place, None if reason is None else (reason.why, reason.error)
+    return () if cell is None else (cell.place, cell.why, cell.error)
 
 
 @dataclass(frozen=True)

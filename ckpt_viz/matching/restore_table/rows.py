@@ -42,17 +42,10 @@ class Why(str, Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class WhyNot:
-    """Why a value is not where it belongs; `error` is the class of the exception of a failure."""
-
-    why: Why
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class ValueCell:
     """What one way to restore does with the value of a row.
 
+    `why` it is not where it belongs, if it is not, and the class of the `error` of a failure.
     `other` belongs to `Destination.INTO`: the live object that gets the saved value, or in the row
     of a live value alone, the saved node that it comes from. Of a value that a fix leaves out, it
     is the object to which the value belongs or may belong. `certainty` is that of a fix, and
@@ -61,11 +54,12 @@ class ValueCell:
     """
 
     place: Destination
-    reason: WhyNot | None = None
+    why: Why | None = None
     other: int | None = None
     certainty: Certainty | None = None
     would: ValueCell | None = None
     is_part: bool = False
+    error: str = ""
 
     @property
     def meant(self) -> ValueCell:
@@ -85,6 +79,11 @@ class RestoreRow:
     live: int | None
     plain: ValueCell
     fixed: ValueCell | None
+
+    @property
+    def why_left(self) -> Why | None:
+        """Why the fix does not restore the value; None without a fix, too."""
+        return None if self.fixed is None else self.fixed.why
 
     @property
     def is_made(self) -> bool:

@@ -28,7 +28,7 @@ def _cell(table: RestoreTable, cell: ValueCell, *, is_saved: bool) -> dict[str, 
     is_into = cell.place is Destination.INTO
     return {
         "place": cell.place.value,
-        "why": None if cell.reason is None else cell.reason.why.value,
+        "why": None if cell.why is None else cell.why.value,
         "other": _place(graph, cell.other) if is_into else None,
         "certainty": None if cell.certainty is None else cell.certainty.value,
     }

@@ -24,7 +24,6 @@ from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,
     RestoreTable,
-    ValueCell,
     Why,
 )
 
@@ -136,8 +135,7 @@ def _words(cell: TableCell | None) -> str:
 
 
 def _differs(line: FoldedRows) -> bool:
-    cells = (cell for row in line.rows for cell in (row.plain, row.fixed))
-    whys = {cell.reason.why for cell in cells if cell is not None and cell.reason is not None}
+    whys = {why for row in line.rows for why in (row.plain.why, row.why_left)}
     return bool(whys & {Why.SHAPE, Why.DTYPE})
 
 
@@ -153,7 +151,7 @@ def _name(names: tuple[str, ...], line: FoldedRows, look: str) -> str:
 
 def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterator[str]:
     """Yield what to do next; `raises` says that the checked call does."""
-    guesses = sum(row.saved is not None and _is_guess(row.fixed) for row in table.rows)
+    guesses = sum(row.saved is not None and row.why_left is Why.GUESS for row in table.rows)
     is_harmful = raises or any(row.plain.place is Destination.RESHAPES for row in table.rows)
     if table.fixed > table.restored or (is_harmful and table.fixed):
         kept = table.in_program - table.fixed
@@ -165,10 +163,6 @@ def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterato
         yield f"{_at_first(wording.guesses)} also takes {count(guesses, 'guess', 'guesses')}."
     if any(not row.is_quiet for row in table.rows):
         yield f"{wording.details} tells why, with TensorFlow's names."
-
-
-def _is_guess(cell: ValueCell | None) -> bool:
-    return cell is not None and cell.reason is not None and cell.reason.why is Why.GUESS
 
 
 def _at_first(words: str) -> str:
