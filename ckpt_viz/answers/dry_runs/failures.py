@@ -16,7 +16,7 @@ from ckpt_viz.graphs.overlay.remedy import Advice, OtherPath, PartialFix, PathRe
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
-from ckpt_viz.matching.engines.trace import Cause, Failure, Step
+from ckpt_viz.matching.engines.trace import Cause, Failure
 
 IS_POISONED = "Unable to save the object"
 IMPORT_SAVER = Advice("Import the module that registers the saver before restoring.")
@@ -114,11 +114,6 @@ def lost_to(run: DryRun) -> Mapping[str, LostFiles]:
         with suppress(CkptVizError):
             saved = read_saved(run.reading)
     return lost_by_key(lost_files(saved.stored_in)) if saved is not None else {}
-
-
-def is_unreadable(step: Step) -> bool:
-    """Return whether a step fails because its tensor cannot be read."""
-    return step.failure is not None and step.failure.cause is Cause.UNREADABLE
 
 
 def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> LostFiles | None:

@@ -74,8 +74,7 @@ class WarmOutcome(Outcome):
     def unplaced(self) -> int:
         """The number of pairs whose value names neither a variable nor a scope of variables."""
         scopes = sum(not scope.names for scope in self.warm.scopes)
-        failures = (step.failure for step in self.warm.steps)
-        return scopes + sum(f is not None and f.cause is Cause.NO_VARIABLE for f in failures)
+        return scopes + sum(step.cause is Cause.NO_VARIABLE for step in self.warm.steps)
 
     def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
         """Return the call; unless it assigns values itself, also what runs the initializers."""

@@ -106,11 +106,8 @@ class SavedSide(_SideOfRestore):
         """
         if not self.unresolved:
             return {}
-        refused = {
-            step.node
-            for step in self.trace.steps_of(Action.FAIL)
-            if step.failure is not None and step.failure.cause is Cause.CHILDREN
-        }
+        failing = self.trace.steps_of(Action.FAIL)
+        refused = {step.node for step in failing if step.cause is Cause.CHILDREN}
         taken = [node for node in self.trace.bound if node not in refused]
         return _groups(self.graph, self.unresolved, taken)
 

@@ -12,6 +12,7 @@ from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.rules.names_case import ByName
+from ckpt_viz.formats.bundles.lost_files import LostFiles
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
@@ -89,7 +90,7 @@ def _failures(case: ByName) -> Iterator[Finding]:
             continue  # a map's own rule tells of the latter
         if step.failure.cause is Cause.KEY_MISSING and step.obj is not None:
             continue  # `_missing` says what its former name may have been
-        files = case.lost.get(_key_of(case, step)) if failures.is_unreadable(step) else None
+        files = _lost_at(case, step)
         cause = step.failure.said or (files and files.what) or place
         together.setdefault(cause, []).append((step, step.failure))
     for steps in together.values():
@@ -99,7 +100,7 @@ def _failures(case: ByName) -> Iterator[Finding]:
 def _failure(case: ByName, steps: Sequence[tuple[Step, Failure]]) -> Finding:
     (step, failure), run = steps[0], case.run
     at_once = replace(failure, in_session=False)
-    files = case.lost.get(_key_of(case, step)) if failures.is_unreadable(step) else None
+    files = _lost_at(case, step)
     why, remedy = failures.told(run, at_once, len(steps), files)
     if failure.cause is Cause.KEY_MISSING:
         why = f"The file has no {step.name!r}."
@@ -124,10 +125,12 @@ def _failure(case: ByName, steps: Sequence[tuple[Step, Failure]]) -> Finding:
     )
 
 
-def _key_of(case: ByName, step: Step) -> str:
-    """Return the checkpoint key that a step reads: a Saver may use another name."""
+def _lost_at(case: ByName, step: Step) -> LostFiles | None:
+    """Return the data files whose loss is why a step fails; a Saver may not name the keys."""
+    if step.cause is not Cause.UNREADABLE:
+        return None
     keys = case.run.outcome.keys
-    return step.name if keys is None else keys[step.name]
+    return case.lost.get(step.name if keys is None else keys[step.name])
 
 
 def _severity(is_raised: bool) -> Severity:
@@ -148,8 +151,8 @@ def _for_objects(case: ByName, lost: Iterable[tuple[int, str]]) -> Remedy | None
 
 def _missing(case: ByName) -> Iterator[Finding]:
     """Find missing names: a Saver and a map raise for them, a tf.train.Checkpoint goes on."""
-    steps = [s for s in case.trace.steps if s.failure and s.failure.cause is Cause.KEY_MISSING]
-    raising = {(step.obj, step.name) for step in steps}
+    missing = (step for step in case.trace.steps if step.cause is Cause.KEY_MISSING)
+    raising = {(step.obj, step.name) for step in missing}
     unused = [(obj, name) for obj, names in case.trace.unused.items() for name in names]
     nameless = [(obj, name) for obj, name in unused if not name]
     remedy = _by_fix(case.run) if unused else _FOR_MISSING[""]

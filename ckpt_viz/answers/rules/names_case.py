@@ -20,6 +20,7 @@ from ckpt_viz.ground.text import listed, shape_words
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import is_guess
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
+from ckpt_viz.matching.engines.trace import Cause
 
 _MAX_COMPARED = 20  # names that may be the former name of a variable
 
@@ -112,8 +113,8 @@ class ByName:
     @cached_property
     def lost(self) -> Mapping[str, LostFiles]:
         """The data files that lack tensors which the call reads, by key."""
-        are_there = any(map(failures.is_unreadable, self.trace.steps))
-        return failures.lost_to(self.run) if are_there else {}
+        is_unreadable = any(step.cause is Cause.UNREADABLE for step in self.trace.steps)
+        return failures.lost_to(self.run) if is_unreadable else {}
 
     @cached_property
     def _nodes(self) -> Mapping[str, int]:

@@ -26,11 +26,8 @@ _CLASSES = {
 
 def optimizer_generation(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find optimizers that keep their state in another way than the saved optimizers."""
-    hooks = {
-        step.obj
-        for step in case.trace.steps_of(Action.FAIL)
-        if step.failure is not None and step.failure.cause is Cause.SLOT_HOOK
-    }
+    failing = case.trace.steps_of(Action.FAIL)
+    hooks = {step.obj for step in failing if step.cause is Cause.SLOT_HOOK}
     pairs = [
         (node, case.saved_side.state_of(node), obj, case.live_side.state_of(obj))
         for node, (obj, _, _) in case.other_generation.items()

@@ -8,7 +8,6 @@ from ckpt_viz.answers.dry_runs.failures import (
     IS_POISONED,
     REMEDIES,
     files_of,
-    is_unreadable,
     kind_of,
     lost_to,
     remedy_for_damage,
@@ -39,7 +38,8 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
     optimizers = {obj for obj, _, _ in case.other_generation.values()}
     together: dict[object, list[Step]] = {}
     steps = case.trace.steps_of(Action.FAIL)
-    lost = lost_to(case.run) if any(map(is_unreadable, steps)) else {}
+    is_lost = any(step.cause is Cause.UNREADABLE for step in steps)
+    lost = lost_to(case.run) if is_lost else {}
     seen: set[int] = set()
     for step in steps:
         failure = step.failure
@@ -61,15 +61,15 @@ def failures(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _lost_at(case: Case, lost: Mapping[str, LostFiles], step: Step) -> LostFiles | None:
     """Return the data files whose loss is why a step fails; None for another reason."""
-    return files_of(lost, case.saved, step.node) if is_unreadable(step) else None
+    return files_of(lost, case.saved, step.node) if step.cause is Cause.UNREADABLE else None
 
 
 def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
     """Return the failures of slot variables by a variable that fails for the same reason."""
     failing = {
-        (step.obj, step.failure.cause): step
+        (step.obj, step.cause): step
         for step in case.trace.steps_of(Action.FAIL)
-        if step.failure is not None and step.failure.cause in (Cause.SHAPE, Cause.DTYPE)
+        if step.cause in (Cause.SHAPE, Cause.DTYPE)
     }
     by_variable: dict[int | None, list[Step]] = {}
     for (obj, cause), step in failing.items():
@@ -252,8 +252,8 @@ def partial_overwrite(case: Case, explained: Explained) -> Iterator[Finding]:
         return
     written: list[Step] = []
     for step in case.trace.steps:
-        if step.failure is not None and not step.failure.in_session:
-            if written and step.failure.cause is not Cause.ABORT:
+        if step.raises:
+            if written and step.cause is not Cause.ABORT:
                 yield _overwritten(case, written)
             return
         if (

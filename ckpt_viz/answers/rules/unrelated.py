@@ -13,7 +13,7 @@ from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import Certainty
-from ckpt_viz.matching.engines.trace import Action, Cause, Step
+from ckpt_viz.matching.engines.trace import Action, Cause
 
 _IN_COMMON = 0.2  # of the values, by shape: with less, the two models are unrelated
 _IN_COMMON_BY_CHANCE = 0.5  # the same if none of the values has a place in the other model
@@ -42,9 +42,8 @@ def _is_unrelated(case: Case) -> bool:
     even if dtype or shape prevents the restore.
     """
     saved, live = _tensors(_shapes_of_values(case.saved)), _tensors(_shapes_of_values(case.live))
-    common = max(
-        (saved & live).total(), sum(_is_refused(step) for step in case.trace.steps_of(Action.FAIL))
-    )
+    causes = [step.cause for step in case.trace.steps_of(Action.FAIL)]
+    common = max((saved & live).total(), causes.count(Cause.DTYPE) + causes.count(Cause.SHAPE))
     are_scalars = not any(shape for shapes in saved for _, shape in shapes)
     fitting = any(
         attribute.shape or are_scalars
@@ -66,10 +65,6 @@ def _is_mapped(case: Case) -> bool:
         and any(attribute.shape for attribute in case.saved.nodes[pair.node].attributes)
         for pair in (*mapping.pairs, *mapping.misfits)
     )
-
-
-def _is_refused(step: Step) -> bool:
-    return step.failure is not None and step.failure.cause in (Cause.DTYPE, Cause.SHAPE)
 
 
 def _tensors(numbers: Counter[_Shapes]) -> Counter[_Shapes]:

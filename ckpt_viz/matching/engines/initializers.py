@@ -154,18 +154,18 @@ class WarmTrace(NameTrace):
     @property
     def raised_later(self) -> Failure | None:
         """What a session raises that runs the initializers; None if it raises nothing."""
-        failures = (step.failure for step in self.steps if step.failure is not None)
-        return next((failure for failure in failures if failure.in_session), None)
+        failing = (step for step in self.steps if step.failure is not None)
+        return next((step.failure for step in failing if not step.raises), None)
 
     def replaced(self) -> Iterator[tuple[int, str]]:
         """Yield the variables with new initializers, and the tensors that these read."""
         for step in self.steps:
-            if step.obj is not None and (step.failure is None or step.failure.in_session):
+            if step.obj is not None and not step.raises:
                 yield step.obj, step.name
 
     def before_error(self) -> set[int]:
         """Return the variables with new initializers before the call raises, if it does."""
-        raising = (n for n, s in enumerate(self.steps) if s.failure and not s.failure.in_session)
+        raising = (place for place, step in enumerate(self.steps) if step.raises)
         before = replace(self, steps=self.steps[: next(raising, None)])
         return {*self.by_vocabulary, *(obj for obj, _ in before.replaced())}
 

@@ -67,14 +67,13 @@ class NameTrace:
         if step.obj is not None and step.failure is None:
             for key in step.names:
                 self.bound.setdefault(key, []).append(step.obj)
-        elif step.obj is not None and step.failure and step.failure.cause is Cause.KEY_MISSING:
+        elif step.obj is not None and step.cause is Cause.KEY_MISSING:
             self.unused[step.obj] = (*self.unused.get(step.obj, ()), step.name)
 
     @property
     def raised(self) -> Failure | None:
         """What `restore` itself would raise; None if it returns."""
-        failures = (step.failure for step in self.steps if step.failure is not None)
-        return next((failure for failure in failures if not failure.in_session), None)
+        return next((step.failure for step in self.steps if step.raises), None)
 
 
 def match_names(

@@ -99,6 +99,16 @@ class Step(NamedTuple):
     names: tuple[str, ...] = ()
     failure: Failure | None = None
 
+    @property
+    def cause(self) -> Cause | None:
+        """Why it fails; None if it does not."""
+        return None if self.failure is None else self.failure.cause
+
+    @property
+    def raises(self) -> bool:
+        """Whether the call itself fails here, and no session after it."""
+        return self.failure is not None and not self.failure.in_session
+
 
 class Read(NamedTuple):
     """One tensor that an object will read.
@@ -255,7 +265,7 @@ class Trace:
         For tensors of the wrong dtype, TensorFlow names all that it reads in the call.
         """
         for index, step in enumerate(self.steps):
-            if step.failure is not None and not step.failure.in_session:
+            if step.failure is not None and step.raises:
                 together = list(takewhile(_has_read_wrong_dtype, islice(self.steps, index, None)))
                 texts = [step.failure.message for step in together if step.failure is not None]
                 message = "\n".join(texts) or step.failure.message
@@ -264,9 +274,5 @@ class Trace:
 
 
 def _has_read_wrong_dtype(step: Step) -> bool:
-    failure = step.failure
-    return (
-        failure is not None
-        and failure.cause is Cause.DTYPE
-        and failure.type == "InvalidArgumentError"
-    )
+    is_read = step.failure is not None and step.failure.type == "InvalidArgumentError"
+    return is_read and step.cause is Cause.DTYPE

@@ -54,8 +54,7 @@ class CheckedCall:
     @cached_property
     def _until_error(self) -> int:
         """The number of assignments before the call raises."""
-        failures = ((place, step.failure) for place, step in enumerate(self.assigned))
-        raising = (place for place, failure in failures if failure and not failure.in_session)
+        raising = (place for place, step in enumerate(self.assigned) if step.raises)
         return next(raising, len(self.assigned))
 
     @cached_property
