@@ -48,11 +48,11 @@ def _by_objects(outcome: Outcome) -> Iterator[OtherShape]:
     if trace is None or saved is None or not trace.builds_graph:
         return
     nodes = outcome.names.graph.nodes
-    for step in trace.steps_of(Action.RESTORE):
-        if step.node is None or step.obj is None or len(step.names) != 1:
+    for node, obj, step in trace.joining(Action.RESTORE):
+        if len(step.names) != 1:
             continue
-        attributes = nodes[step.obj].attributes if step.obj < len(nodes) else ()
+        attributes = nodes[obj].attributes if obj < len(nodes) else ()
         shape = attributes[0].shape if len(attributes) == 1 else None
         stored = saved.stored(step.names[0])
         if stored is not None and not fits(shape, stored.shape):
-            yield OtherShape(step.obj, shape_words(stored.shape), shape_words(shape), step.node)
+            yield OtherShape(obj, shape_words(stored.shape), shape_words(shape), node)

@@ -26,21 +26,19 @@ def unknowable(case: Case, explained: Explained) -> Iterator[Finding]:
             "later.",
             "Call run_restore_ops() on the status that restore() returns.",
         )
-    for step in case.trace.steps_of(Action.RESTORE):
-        if step.node is None or step.obj is None:
-            continue
-        live = case.live_side.node(step.obj)
+    for node, obj, _ in case.trace.joining(Action.RESTORE):
+        live = case.live_side.node(obj)
         if live is None or live.role in (Role.VARIABLE, Role.SLOT):
             continue
-        if facts.takes_values_by_own_code(case.live_side.object(step.obj)):
+        if facts.takes_values_by_own_code(case.live_side.object(obj)):
             yield case.run.finding(
                 Severity.INFO,
                 Kind.UNKNOWABLE,
                 "The object's own code takes the saved value; only a real restore shows whether it "
                 "can.",
                 "Restore into a copy of the object first.",
-                nodes=(step.node,),
-                objects=(step.obj,),
+                nodes=(node,),
+                objects=(obj,),
             )
 
 

@@ -14,23 +14,19 @@ from ckpt_viz.graphs.object_graph.graph import Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.engines.trace import Action, Step
+from ckpt_viz.matching.engines.trace import Action
 
 
 def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find saved values that lose their variable to another value."""
-    for step in case.trace.steps_of(Action.REPEAT):
-        assert step.node is not None and step.obj is not None
-        if (
-            step.node in explained.nodes
-            or step.obj in explained.objects
-            or not _is_valued(case, step)
-        ):
+    for node, obj, _ in case.trace.joining(Action.REPEAT):
+        is_explained = node in explained.nodes or obj in explained.objects
+        if is_explained or not has_value(case.saved.nodes[node]):
             continue
-        kept = next((n for n in case.trace.holders[step.obj] if n != step.node), None)
-        if kept is None or _same_bytes(case, kept, step.node):
+        kept = next((n for n in case.trace.holders[obj] if n != node), None)
+        if kept is None or _same_bytes(case, kept, node):
             continue
-        if _is_gone(case, step.node) and not _is_gone(case, kept):
+        if _is_gone(case, node) and not _is_gone(case, kept):
             continue  # an index led the value to the object of another
         is_kept = has_value(case.saved.nodes[kept])
         yield case.run.finding(
@@ -38,10 +34,10 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.VALUE_LOST,
             f"Two saved objects share this one object: {case.saved_side.place(kept)} "
             f"{'is restored' if is_kept else 'comes first and has no value'}, and the value of "
-            f"{case.saved_side.place(step.node)} is lost.",
+            f"{case.saved_side.place(node)} is lost.",
             "Give the program two objects, as when it was saved.",
-            nodes=(step.node, kept),
-            objects=(step.obj,),
+            nodes=(node, kept),
+            objects=(obj,),
         )
 
 
@@ -62,13 +58,13 @@ def _fingerprints(case: Case, node: int) -> list[object]:
 
 def never_restored(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find live values that are bound to a saved object without a value."""
-    lost = {step.obj for step in case.trace.steps_of(Action.REPEAT) if _is_valued(case, step)}
-    for step in case.trace.steps_of(Action.VALUELESS):
-        assert step.node is not None and step.obj is not None
-        live = case.live_side.node(step.obj)
+    repeated = case.trace.joining(Action.REPEAT)
+    lost = {obj for node, obj, _ in repeated if has_value(case.saved.nodes[node])}
+    for node, obj, _ in case.trace.joining(Action.VALUELESS):
+        live = case.live_side.node(obj)
         if live is None or not _surely_has_value(live):
             continue
-        if is_optimizer(live) or step.obj in lost:
+        if is_optimizer(live) or obj in lost:
             continue
         yield case.run.finding(
             Severity.WARNING,
@@ -77,31 +73,26 @@ def never_restored(case: Case, explained: Explained) -> Iterator[Finding]:
             "unchanged, and no assert fails.",
             "Give the two objects different local names, or restore into an object of the "
             "saved class.",
-            nodes=(step.node,),
-            objects=(step.obj,),
+            nodes=(node,),
+            objects=(obj,),
         )
-
-
-def _is_valued(case: Case, step: Step) -> bool:
-    return step.node is not None and has_value(case.saved.nodes[step.node])
 
 
 def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find stored tensors that the object does not read."""
     failed = {step.node for step in case.trace.steps_of(Action.FAIL)}
-    for step in case.trace.steps_of(Action.GATHER):
-        assert step.node is not None and step.obj is not None
-        node = case.saved.nodes[step.node]
-        reads_all = tuple([a.checkpoint_key for a in node.attributes]) == step.names
+    for node, obj, step in case.trace.joining(Action.GATHER):
+        attributes = case.saved.nodes[node].attributes
+        reads_all = tuple([a.checkpoint_key for a in attributes]) == step.names
         is_left_to_saver = bool(step.name)
-        if reads_all or is_left_to_saver or step.node in failed:
+        if reads_all or is_left_to_saver or node in failed:
             continue
-        unused = set(case.trace.unused_attributes.get(step.node, ()))
+        unused = set(case.trace.unused_attributes.get(node, ()))
         ignored = [
             attribute.name
-            for attribute in node.attributes
+            for attribute in attributes
             if attribute.name not in unused and not _is_read(attribute.checkpoint_key, step.names)
-            if attribute.name not in _known_to_file(case, step.obj)
+            if attribute.name not in _known_to_file(case, obj)
         ]
         if ignored:
             yield case.run.finding(
@@ -110,8 +101,8 @@ def tensor_ignored(case: Case, explained: Explained) -> Iterator[Finding]:
                 f"The object reads {len(step.names)} of the saved tensors and leaves "
                 f"{listed(ignored)} unread, and no assert fails.",
                 "Restore into an object of the saved class.",
-                nodes=(step.node,),
-                objects=(step.obj,),
+                nodes=(node,),
+                objects=(obj,),
             )
 
 
@@ -133,16 +124,15 @@ def _is_read(key: str, keys: Iterable[str]) -> bool:
 
 def saver_unknown(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find objects whose registered saver does not run here."""
-    for step in case.trace.steps_of(Action.SKIP_SAVER):
-        assert step.node is not None and step.obj is not None
+    for node, obj, step in case.trace.joining(Action.SKIP_SAVER):
         yield case.run.finding(
             Severity.WARNING,
             Kind.SAVER_UNKNOWN,
             f"The program lacks the registered saver {step.name!r}, or the saver refuses this "
             "object, which stays unchanged; no assert fails.",
             IMPORT_SAVER,
-            nodes=(step.node,),
-            objects=(step.obj,),
+            nodes=(node,),
+            objects=(obj,),
         )
 
 

@@ -8,7 +8,7 @@ deferred, a slot variable is created or restored.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -229,6 +229,12 @@ class Trace:
         """Return the steps of one action, in order."""
         return self._by_action[action]
 
+    def joining(self, action: Action) -> Iterator[tuple[int, int, Step]]:
+        """Yield the steps of one action that have a saved node and an object, with these."""
+        for step in self.steps_of(action):
+            if step.node is not None and step.obj is not None:
+                yield step.node, step.obj, step
+
     @cached_property
     def binding_steps(self) -> Mapping[int, Step]:
         """For each bound node the step that bound it."""
@@ -253,9 +259,8 @@ class Trace:
     def source_of(self) -> Mapping[int, int]:
         """For each object that takes a value, the saved node that supplies it."""
         sources: dict[int, int] = {}
-        for step in self.steps_of(Action.RESTORE):
-            if step.node is not None and step.obj is not None:
-                sources.setdefault(step.obj, step.node)
+        for node, obj, _ in self.joining(Action.RESTORE):
+            sources.setdefault(obj, node)
         return sources
 
     @property
