@@ -143,11 +143,14 @@ class RestoreByPath:
         self.target.side.reading = Reading(path, path if self.target.wraps_not_found else None)
         return replace(self, changed=live)._by_objects(graph, path)
 
-    def _program(self) -> _Program:
-        """Return the program to restore into: that of the target, or as someone has changed it."""
+    def _program(self) -> tuple[Graph, TensorFlowSide | ChangedSide, Sequence[int]]:
+        """Return the program to restore into: that of the target, or as someone has changed it.
+
+        With its graph comes its side of a restore, and the objects that the asserts expect.
+        """
         target, live = self.target, self.changed
         if live is None:
-            return _Program(target.graph, target.side, target.valued)
+            return target.graph, target.side, target.valued
         nodes, known = origins_of(live), {*target.valued}
         objects = [None if node.is_copy else node.node for node in nodes]
         valued = [
@@ -155,32 +158,23 @@ class RestoreByPath:
             for obj, node in enumerate(nodes)
             if (live.nodes[obj].attributes if node.node is None else node.node in known)
         ]
-        return _Program(live, ChangedSide(target.side, target.graph, live, objects), valued)
+        return live, ChangedSide(target.side, target.graph, live, objects), valued
 
     def _by_objects(self, graph: Graph, path: object) -> Outcome:
         target, skips_slots = self.target, self.skips_slots
-        program = self._program()
+        live, side, valued = self._program()
         given = os.fspath(path) if isinstance(path, (str, os.PathLike)) else str(path)
         saved = SavedGraph(graph, str(given) if target.wraps_not_found else None)
         rules = Rules(skips_slots=skips_slots, builds_graph=not target.side.is_eager)
-        trace = match(saved, program.side, rules)
+        trace = match(saved, side, rules)
         made = [s.obj for s in trace.steps if s.action is Action.CREATE and s.obj is not None]
         return outcome_of_objects(
-            *(program.graph, graph, trace, (*program.valued, *made)),
+            *(live, graph, trace, (*valued, *made)),
             skips_slots=skips_slots,
-            forgotten=program.side.momentary,
+            forgotten=side.momentary,
             listing=target.listing,
             valuing=target.valuing,
         )
-
-
-@dataclass(frozen=True)
-class _Program:
-    """The graph of a program, its side of a restore, and the objects that the asserts expect."""
-
-    graph: Graph
-    side: TensorFlowSide | ChangedSide
-    valued: Sequence[int]
 
 
 def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Stored]) -> Outcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from ckpt_viz.answers.evidence.sides import LiveSide, SavedSide
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.graphs.overlay.remedy import Fix, HowFixed
 from ckpt_viz.graphs.slots.keras_optimizers import generation_of
 from ckpt_viz.graphs.slots.optimizer_table import Generation
 from ckpt_viz.live.objects import facts
@@ -78,6 +79,11 @@ class Case:
     def guessed(self) -> frozenset[int]:
         """The saved nodes whose values the fix restores if a person accepts the guesses."""
         return frozenset(p.node for p in self.run.mapping.pairs if is_guess(p)) - self.fixed
+
+    def fix_of(self, nodes: Collection[int]) -> Fix | None:
+        """Return the fix that brings saved values to their places; None if it brings none."""
+        fixed, guesses = self.fixed.intersection(nodes), self.guessed.intersection(nodes)
+        return Fix(HowFixed.BY_PLACES, len(fixed), len(guesses)) if fixed or guesses else None
 
     def changes(self, waiting: frozenset[int]) -> Sequence[Change]:
         """Return what happened to the program.

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from ckpt_viz.answers.dry_runs.failures import make_as_saved
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
-from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, PartialFix, Remedy
+from ckpt_viz.graphs.overlay.remedy import Advice, PartialFix, Remedy
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.objects import facts
 from ckpt_viz.matching.changes.change import Change
@@ -105,12 +105,10 @@ def _remedy(case: Case, change: Change) -> Remedy:
     if change.kind in _OF_ONE_SIDE:
         left = _LEFT_UNUSED if change.kind is Kind.UNRESOLVED else _LEFT_UNCHANGED
         return _rest(case, left=left) or Advice(f"Call expect_partial(): {left}.")
-    fixed = len(case.fixed.intersection(change.nodes))
-    guesses = len(case.guessed.intersection(change.nodes))
-    if fixed or guesses:
-        return Fix(HowFixed.BY_PLACES, fixed, guesses)
-    return _rest(case, left="no object of the program fits these values") or Advice(
-        "Bring the saved part back, or leave its values out: call expect_partial()."
+    return (
+        case.fix_of(change.nodes)
+        or _rest(case, left="no object of the program fits these values")
+        or Advice("Bring the saved part back, or leave its values out: call expect_partial().")
     )
 
 

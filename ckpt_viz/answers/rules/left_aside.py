@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.graphs.overlay.overlay import Severity
-from ckpt_viz.ground.text import listed
+from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.keras_calls import takes_directly
 from ckpt_viz.live.objects.left_aside import VOCABULARY, Aside, aside_of, asides_of
@@ -130,12 +130,11 @@ def _called(case: Case, obj: int, aside: Aside) -> str:
 def _size(aside: Aside) -> str:
     if aside.size is None or aside.words in (None, aside.size):
         return _entries(aside.size)
-    words = "word" if aside.words == 1 else "words"
-    return f" ({aside.words:,} {words} of {aside.size:,} entries)"
+    return f" ({count(aside.words, 'word')} of {aside.size:,} entries)"
 
 
 def _entries(size: int | None) -> str:
-    return "" if size is None else f" ({size:,} {'entry' if size == 1 else 'entries'})"
+    return "" if size is None else f" ({count(size, 'entry', 'entries')})"
 
 
 def _embeddings_after(case: Case, obj: int) -> list[int]:

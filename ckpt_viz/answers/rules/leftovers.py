@@ -67,7 +67,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
         Kind.UNRESOLVED,
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
         "model, so a model finds no value.",
-        _place_of(case, nodes, "Save the model with tf.train.Checkpoint or save()."),
+        case.fix_of(nodes) or Advice("Save the model with tf.train.Checkpoint or save()."),
         nodes=dict.fromkeys((*tops, *nodes)),
         objects=[obj for obj in objects if obj not in explained.objects],
     )
@@ -108,22 +108,13 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
                 Severity.FAIL,
                 Kind.UNRESOLVED,
                 f"{_why_unresolved(case, top, len(nodes))}{_like_it(case, top)}.",
-                _place_of(
-                    case,
-                    nodes,
+                case.fix_of(nodes)
+                or Advice(
                     "Give the program an object of this local name, now or later, or call "
-                    "expect_partial().",
+                    "expect_partial()."
                 ),
                 nodes=dict.fromkeys((top, *nodes)),
             )
-
-
-def _place_of(case: Case, nodes: Sequence[int], by_hand: str) -> Remedy:
-    """Return how values get the object that they lack: by the fix, or by hand."""
-    fixed, guesses = len(case.fixed.intersection(nodes)), len(case.guessed.intersection(nodes))
-    if fixed or guesses:
-        return Fix(HowFixed.BY_PLACES, fixed, guesses)
-    return Advice(by_hand)
 
 
 def _why_unresolved(case: Case, top: int, number: int) -> str:

@@ -84,8 +84,8 @@ def _failure(
 ) -> Finding:
     kind, (reason, remedy) = kind_of(failure), told(case.run, failure, 1)
     if slots:
-        fail = "fails" if len(slots) == 1 else "fail"
-        reason = f"{reason[:-1]}; its {count(len(slots), 'slot variable')} {fail}, too."
+        fail = count(len(slots), "slot variable fails", "slot variables fail")
+        reason = f"{reason[:-1]}; its {fail}, too."
     if failure.cause is Cause.PREDICATE and step.node is not None:
         saver = case.saved.nodes[step.node].registered_saver
         reason = f"The registered saver {saver!r} saved this object, and refuses to restore it."
