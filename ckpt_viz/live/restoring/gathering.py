@@ -45,7 +45,7 @@ def gathered_by_attributes(obj: Any, node: Node) -> Gathered:
     if not read:
         return Gathered(Intake.UNUSED, unused=unused)
     reads = tuple(Read(key, None) for key in read)
-    return Gathered(Intake.TENSORS, reads, min(read), unused, is_opaque=True)
+    return Gathered(Intake.TENSORS, reads, min(read), unused)
 
 
 def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gathered:
@@ -69,7 +69,6 @@ def gathered_by_saveables(obj: Any, node: Node, reading: Reading | None) -> Gath
         reads,
         saveables.name,
         saveables.unused,
-        is_opaque=not is_a_variable,
         refuses=_refusal_by(obj, reads[0].key, reading),
         targets=saveables.targets,
     )

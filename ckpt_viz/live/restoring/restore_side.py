@@ -177,10 +177,10 @@ class TensorFlowSide:
         saver = savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj)
         if saver:
             tf_restore.has_saveables(obj)
-            return Gathered(Intake.REGISTERED, saveable=saver, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=saver)
         if tf_private.is_python_state(obj):
             key = node.attributes[0].checkpoint_key
-            return Gathered(Intake.PYTHON_STATE, (Read(key, None),), key, is_opaque=True)
+            return Gathered(Intake.PYTHON_STATE, (Read(key, None),), key)
         variable = self._plain_variable(obj)
         if variable is not None:
             dtype = tf_private.base_dtype_name(variable.dtype)
@@ -202,7 +202,7 @@ class TensorFlowSide:
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
         refused = tf_restore.saver_refuses(obj, saver)
         if refused is None:
-            return Gathered(Intake.REGISTERED, saveable=saver, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=saver)
         message, raises = refused
         if raises:
             raise Refusal(Failure(Cause.PREDICATE, "ValueError", message))

@@ -64,18 +64,17 @@ class GraphSide:
         if node.registered_saver:
             is_known = live.registered_saver == node.registered_saver
             kind = Intake.REGISTERED if is_known else Intake.SKIPPED
-            return Gathered(kind, saveable=node.registered_saver, is_opaque=is_known)
+            return Gathered(kind, saveable=node.registered_saver)
         if not node.attributes:
             return NOTHING
         if live.registered_saver:
-            return Gathered(Intake.REGISTERED, saveable=live.registered_saver, is_opaque=True)
+            return Gathered(Intake.REGISTERED, saveable=live.registered_saver)
         if not live.attributes:
             return Gathered(Intake.UNUSED, unused=tuple(a.name for a in node.attributes))
         return Gathered(
             Intake.TENSORS,
             tuple(_reads(node, live)),
             node.attributes[0].checkpoint_key,
-            is_opaque=not is_variable(live.attributes),
         )
 
     def misfit(self, obj: int, stored: Stored) -> Failure:

@@ -138,18 +138,16 @@ class Gathered(NamedTuple):
     """What an object would read for a node.
 
     `saveable` is the name by which TensorFlow sorts the values that it restores, or the registered
-    saver's name. `unused` are attributes that the object has no place for. `is_opaque` says that
-    code of the object's class decides what it does with the values. `refuses`, if any, returns what
-    assigning these tensors raises although dtypes and shapes fit. `targets` are the objects that
-    TensorFlow assigns to, each with its name there: TensorFlow refuses to assign to one object by
-    two names.
+    saver's name. `unused` are attributes that the object has no place for. `refuses`, if any,
+    returns what assigning these tensors raises although dtypes and shapes fit. `targets` are the
+    objects that TensorFlow assigns to, each with its name there: TensorFlow refuses to assign to
+    one object by two names.
     """
 
     kind: Intake
     reads: tuple[Read, ...] = ()
     saveable: str = ""
     unused: tuple[str, ...] = ()
-    is_opaque: bool = False
     refuses: Callable[[Sequence[Stored]], Failure | None] | None = None
     targets: tuple[tuple[str, object], ...] = ()
 
