@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -124,12 +124,16 @@ class Placement:
         """The evidence from the full names of variables."""
         return FullNames.of(self.live.graph)
 
-    def is_astray(self, node: int) -> bool:
-        """Return whether a saved value does not reach the object that it belongs to."""
-        own = self.counterparts.get(node)
-        if own is None or not has_value(self.saved.graph.nodes[node]):
-            return False
-        return self.saved.trace.bound.get(node) not in {*own} or not self.keeps_its_object(node)
+    @cached_property
+    def astray(self) -> Mapping[int, Sequence[int]]:
+        """The saved values that do not reach the objects that they belong to, and these."""
+        bound, nodes = self.saved.trace.bound, self.saved.graph.nodes
+        return {
+            node: own
+            for node, own in ({} if self.is_all_right else self.counterparts).items()
+            if has_value(nodes[node])
+            and (bound.get(node) not in own or not self.keeps_its_object(node))
+        }
 
     def led_astray(self, node: int) -> int | None:
         """Return the first saved node that was bound to the wrong object, if a value is astray.
@@ -147,7 +151,7 @@ class Placement:
         if trace.bound.get(node) is not None and trace.bound[node] not in own:
             yield node
         other = trace.source_of.get(own[0])
-        if other not in (None, node) and other not in self.in_place[0]:
+        if other not in (None, node) and other not in self.in_place:
             yield other
 
     def keeps_its_object(self, node: int) -> bool:
@@ -156,11 +160,9 @@ class Placement:
         return obj is None or self.saved.trace.source_of.get(obj, node) == node
 
     @cached_property
-    def in_place(self) -> tuple[set[int], set[int]]:
-        """The saved nodes whose values reach their own objects, and these objects."""
-        trace = self.saved.trace
-        nodes = {n for n in trace.restored if n in self.counterparts and not self.is_astray(n)}
-        return nodes, {trace.bound[node] for node in nodes}
+    def in_place(self) -> Set[int]:
+        """The saved nodes whose values reach their own objects."""
+        return self.saved.trace.restored.intersection(self.counterparts).difference(self.astray)
 
     @cached_property
     def at_other_paths(self) -> set[int]:

@@ -117,7 +117,7 @@ class _Symptoms:
         """Return whether an optimizer's list leads a value of a finding into another variable."""
         placement = self.case.placement
         return any(
-            placement.is_astray(node) and placement.misleading_optimizer(node) is not None
+            node in placement.astray and placement.misleading_optimizer(node) is not None
             for node in finding.nodes
         )
 

@@ -21,8 +21,7 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
     value is wrong, perhaps all are. The rule leaves out items that an earlier finding names, but
     not the other items of their sequence.
     """
-    is_complete = not (case.unresolved or case.unmatched)
-    if is_complete or case.placement.is_all_right:
+    if not (case.unresolved or case.unmatched):
         return
     for nodes in _guesses_by_sequence(case, explained).values():
         item = _item_above(case, nodes[0])

@@ -63,7 +63,7 @@ def _is_felt(case: Case, change: Change, explained: Explained) -> bool:
         return True
     if case.placement.is_all_right:
         return False
-    return any(case.placement.is_astray(node) for node in nodes) or any(
+    return not nodes.isdisjoint(case.placement.astray) or any(
         step.node in nodes or step.obj in objects for step in case.trace.steps_of(Action.FAIL)
     )
 

@@ -77,9 +77,7 @@ def _untied(case: Case, tops: tuple[int, int], values: Mapping[int, int]) -> Fin
 def _led_by_lists(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find variables that get the value of another variable through a list of an optimizer."""
     by_optimizer: dict[int, list[int]] = {}
-    for node in sorted(case.placement.counterparts):
-        if node in explained.nodes or not case.placement.is_astray(node):
-            continue
+    for node in sorted(case.placement.astray.keys() - explained.nodes):
         optimizer = case.placement.misleading_optimizer(node)
         if optimizer is not None:
             by_optimizer.setdefault(optimizer, []).append(node)
@@ -203,14 +201,11 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
 
 def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
     """Find variables that get the value of another variable, judged by all their places."""
-    if case.placement.is_all_right:
-        return
     astray: dict[int, int] = {}
-    for node in case.placement.counterparts:
+    for node in case.placement.astray:
         if (
             node not in explained
             and case.saved.nodes[node].slot is None
-            and case.placement.is_astray(node)
             and not is_below_optimizer(case.saved, node)
         ):
             wrong = case.placement.led_astray(node)
@@ -296,15 +291,11 @@ def _swapped_slots(case: Case, explained: Explained) -> Iterator[Finding]:
 
 def _misled_slots(case: Case, explained: Explained) -> set[int]:
     """Return the slot variables whose values go into the state of another variable."""
-    if case.placement.is_all_right:
-        return set()
     left_out = explained.nodes - explained.of_optimizers
     astray = [
         node
-        for node in case.placement.counterparts
+        for node in case.placement.astray.keys() - left_out
         if case.saved.nodes[node].slot is not None
-        and node not in left_out
-        and case.placement.is_astray(node)
     ]
     return {wrong for node in astray for wrong in case.placement.all_led_astray(node)}
 
