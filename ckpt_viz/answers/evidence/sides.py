@@ -62,9 +62,24 @@ class SavedSide(_SideOfRestore):
         """The nodes that have a value, or anything below them has one."""
         return walks.with_value_below(self.graph.nodes)
 
-    def unbound_below(self, node: int, seen: set[int]) -> Iterator[int]:
-        """Yield a node and those below it that have no object; skip those in `seen`."""
-        return _below(self.graph, node, self.trace.bound, seen)
+    def unbound_below(self, nodes: Iterable[int], seen: set[int]) -> Iterator[int]:
+        """Yield nodes and those below them that have no object; skip those in `seen`."""
+        for top in nodes:
+            stack = [] if top in seen or top in self.trace.bound else [top]
+            seen.update(stack)
+            while stack:
+                node = stack.pop()
+                yield node
+                for child in reversed(self.graph.nodes[node].children):
+                    if child.node_id not in seen and child.node_id not in self.trace.bound:
+                        seen.add(child.node_id)
+                        stack.append(child.node_id)
+
+    def waiting_below(self, nodes: Iterable[int], seen: set[int]) -> list[int]:
+        """Return the same nodes, and then the declared slot variables of all these."""
+        below = [*self.unbound_below(nodes, seen)]
+        slots = (slot for low in below for slot in self._slots_by_variable.get(low, ()))
+        return [*below, *(slot for slot in slots if slot not in self.trace.bound)]
 
     @cached_property
     def waiting(self) -> Set[int]:
@@ -91,11 +106,6 @@ class SavedSide(_SideOfRestore):
             known = any(self.graph.nodes[node].role is Role.SLOT for node in state)
             self._with_slots[optimizer] = known
         return known
-
-    def unbound_slots_of(self, variable: int) -> Sequence[int]:
-        """Return the declared slot variables of a variable that have no object."""
-        slots = self._slots_by_variable.get(variable, ())
-        return [node for node in slots if node not in self.trace.bound]
 
     @cached_property
     def unresolved_groups(self) -> Mapping[int, tuple[int, ...]]:
@@ -192,18 +202,6 @@ def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int
     for passed in way:
         tops[passed] = tops[node]
     return tops[start]
-
-
-def _below(graph: Graph, top: int, excluded: Mapping[int, object], seen: set[int]) -> Iterator[int]:
-    stack = [] if top in seen or top in excluded else [top]
-    seen.update(stack)
-    while stack:
-        node_id = stack.pop()
-        yield node_id
-        for child in reversed(graph.nodes[node_id].children):
-            if child.node_id not in seen and child.node_id not in excluded:
-                seen.add(child.node_id)
-                stack.append(child.node_id)
 
 
 def is_below_optimizer(graph: Graph, node: int) -> bool:

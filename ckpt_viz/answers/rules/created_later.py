@@ -71,10 +71,8 @@ def _by_part(case: Case, explained: Explained) -> list[_Waiting]:
         if place is None:
             continue
         obj, method = place
-        below = list(case.saved_side.unbound_below(node, seen))
-        below += [slot for low in below for slot in case.saved_side.unbound_slots_of(low)]
         part = parts.setdefault(_path(case, obj)[:2][-1], _Waiting())
-        part.nodes += below
+        part.nodes += case.saved_side.waiting_below([node], seen)
         part.objects[obj] = None
         part.methods[method] = None
     return list(parts.values())

@@ -39,7 +39,7 @@ def not_built(case: Case, explained: Explained) -> Iterator[Finding]:
             f"{type(case.live_side.object(obj)).__name__} has no build() of its own, so Keras 3 "
             "builds it by a symbolic call, in which a waiting restore fails without an error.",
             "Build the model before restoring: call it on data, or give it a build().",
-            nodes=[low for node in nodes for low in case.saved_side.unbound_below(node, seen)],
+            nodes=case.saved_side.unbound_below(nodes, seen),
             objects=(obj,),
         )
     for obj in waiting:
@@ -86,8 +86,7 @@ def deferred(case: Case, explained: Explained) -> Iterator[Finding]:
     )
     of_object: dict[int, tuple[list[int], list[int]]] = {}
     for obj, nodes in waiting.items():
-        below = [low for node in nodes for low in case.saved_side.unbound_below(node, seen)]
-        below += [slot for node in below for slot in case.saved_side.unbound_slots_of(node)]
+        below = case.saved_side.waiting_below(nodes, seen)
         left = [node for node in below if node in case.unresolved - explained.nodes]
         if left:
             of_object[obj] = below, left

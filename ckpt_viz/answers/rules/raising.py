@@ -110,10 +110,7 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
     if kind is not Kind.POISONED_CONTAINER:
         return (step.node,)
     children = (child.node_id for child in case.saved.nodes[step.node].children)
-    return (
-        step.node,
-        *(low for child in children for low in case.saved_side.unbound_below(child, seen)),
-    )
+    return (step.node, *case.saved_side.unbound_below(children, seen))
 
 
 def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
