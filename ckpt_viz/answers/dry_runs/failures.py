@@ -126,7 +126,7 @@ def files_of(lost: Mapping[str, LostFiles], saved: Graph, node: int | None) -> L
     return next((lost[key] for key in keys if key in lost), None)
 
 
-def told(
+def reason_and_remedy(
     run: DryRun, failure: Failure, number: int, lost: LostFiles | None = None
 ) -> tuple[str, Remedy]:
     """Return in a sentence why `number` values fail, and what to do.

@@ -101,7 +101,7 @@ def _failure(case: ByName, steps: Sequence[tuple[Step, Failure]]) -> Finding:
     (step, failure), run = steps[0], case.run
     at_once = replace(failure, in_session=False)
     files = _lost_at(case, step)
-    why, remedy = failures.told(run, at_once, len(steps), files)
+    why, remedy = failures.reason_and_remedy(run, at_once, len(steps), files)
     if failure.cause is Cause.KEY_MISSING:
         why = f"The file has no {step.name!r}."
         remedy = Advice("Write the name in the file as the key.")

@@ -10,8 +10,8 @@ from ckpt_viz.answers.dry_runs.failures import (
     files_of,
     kind_of,
     lost_to,
+    reason_and_remedy,
     remedy_for_damage,
-    told,
     why_poisoned,
 )
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
@@ -82,7 +82,8 @@ def _slots_by_variable(case: Case) -> dict[int | None, list[Step]]:
 def _failure(
     case: Case, step: Step, failure: Failure, seen: set[int], slots: Sequence[Step]
 ) -> Finding:
-    kind, (reason, remedy) = kind_of(failure), told(case.run, failure, 1)
+    kind = kind_of(failure)
+    reason, remedy = reason_and_remedy(case.run, failure, 1)
     if slots:
         fail = count(len(slots), "slot variable fails", "slot variables fail")
         reason = f"{reason[:-1]}; its {fail}, too."
@@ -116,7 +117,8 @@ def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...
 def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
     failure = steps[0].failure
     assert failure is not None
-    kind, (reason, remedy) = kind_of(failure), told(case.run, failure, len(steps), lost)
+    kind = kind_of(failure)
+    reason, remedy = reason_and_remedy(case.run, failure, len(steps), lost)
     if failure.cause is Cause.SLOT_HOOK:
         obj = steps[0].obj
         is_optimizer = facts.is_optimizer(case.live_side.object(obj) if obj is not None else None)

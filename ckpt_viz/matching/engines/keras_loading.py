@@ -221,8 +221,8 @@ class _LoadRun:
                 if self.live.rules.enters_nested_lists:
                     below = way.to(names.next(NESTED))
                     # If the file has no group for the list, failures in it are only a warning.
-                    told = failures if below.path in self.saved.groups else {}
-                    self._load_list(item, below, told, seen)
+                    failing = failures if below.path in self.saved.groups else {}
+                    self._load_list(item, below, failing, seen)
             elif not (self.live.rules.passes_over_done and item in self.visited):
                 component = self.live.saveables[item].component
                 self.load(item, way.to(names.next(component), component), failures)
