@@ -238,15 +238,19 @@ class DryRun:
         why: str,
         remedy: Remedy | str,
         *,
-        nodes: Iterable[int] = (),
-        objects: Iterable[int] = (),
+        nodes: Iterable[int | None] = (),
+        objects: Iterable[int | None] = (),
         saved: str | None = None,
     ) -> Finding:
         """Return a finding about these saved nodes and live objects, named by the first of each.
 
-        `saved` is the name in the file that leads, for a restore by names.
+        Each counts once, and None is nothing. `saved` is the name in the file that leads, for a
+        restore by names.
         """
-        on_saved, on_live = tuple(nodes), tuple(objects)
+        on_saved, on_live = (
+            tuple(dict.fromkeys(part for part in parts if part is not None))
+            for parts in (nodes, objects)
+        )
         if saved is None and self.saved is not None and on_saved:
             saved = self.saved.name(on_saved[0])
         live = self.live_name(on_live[0]) if on_live else None

@@ -92,5 +92,5 @@ def _undecided(
         f"not show which belong together, so {count(len(nodes), 'value')} may go into wrong items.",
         "Restore before you add, remove or move items. Then give each item its own name.",
         nodes=nodes,
-        objects=dict.fromkeys((*(case.trace.bound[node] for node in nodes), *states)),
+        objects=(*(case.trace.bound[node] for node in nodes), *states),
     )

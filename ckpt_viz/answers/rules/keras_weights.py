@@ -104,16 +104,14 @@ class _Rules:
         why: str,
         advice: str,
         nodes: Iterable[int] = (),
-        objects: Iterable[int] = (),
+        objects: Iterable[int | None] = (),
         rows: Rows = (),
     ) -> Finding:
         """Return a finding about some nodes and objects, and those of rows."""
-        saved = (row.saved for row in rows if row.saved is not None)
-        live = (row.live for row in rows if row.live is not None)
         return self.run.finding(
             *(severity, kind, why, advice),
-            nodes=dict.fromkeys([*nodes, *saved]),
-            objects=dict.fromkeys([*objects, *live]),
+            nodes=[*nodes, *(row.saved for row in rows)],
+            objects=[*objects, *(row.live for row in rows)],
         )
 
     def _rule_of(self, row: RestoreRow) -> tuple[_Rule, int] | None:
@@ -213,7 +211,7 @@ class _Rules:
             "by the order of layers.",
             _BY_NAMES,
             [node],
-            [obj, *(row.plain.other for row in rows if row.plain.other is not None)],
+            [obj, *(row.plain.other for row in rows)],
             rows,
         )
 

@@ -68,7 +68,7 @@ def exported(case: Case, explained: Explained) -> Iterator[Finding]:
         f"Keras' export() stored {count(len(nodes), 'value')} in lists for serving, without the "
         "model, so a model finds no value.",
         case.fix_of(nodes) or Advice("Save the model with tf.train.Checkpoint or save()."),
-        nodes=dict.fromkeys((*tops, *nodes)),
+        nodes=(*tops, *nodes),
         objects=[obj for obj in objects if obj not in explained.objects],
     )
 
@@ -84,7 +84,7 @@ def kept_beside(case: Case, explained: Explained) -> Iterator[Finding]:
                 f"A SavedModel or Keras keeps {count(len(nodes), 'value')} beside the variables; "
                 "the program restores them by another path, or never.",
                 "Ignore this; call expect_partial() to silence the warning.",
-                nodes=dict.fromkeys((top, *nodes)),
+                nodes=(top, *nodes),
             )
     for top, group in case.live_side.unmatched_groups.items():
         objects = [obj for obj in group if obj not in explained.objects]
@@ -95,7 +95,7 @@ def kept_beside(case: Case, explained: Explained) -> Iterator[Finding]:
                 f"A loaded SavedModel keeps {count(len(objects), 'value')} beside the variables, "
                 "mostly metrics; a checkpoint of the model lacks them.",
                 "Call assert_nontrivial_match() instead.",
-                objects=dict.fromkeys((top, *objects)),
+                objects=(top, *objects),
             )
 
 
@@ -113,7 +113,7 @@ def unresolved(case: Case, explained: Explained) -> Iterator[Finding]:
                     "Give the program an object of this local name, now or later, or call "
                     "expect_partial()."
                 ),
-                nodes=dict.fromkeys((top, *nodes)),
+                nodes=(top, *nodes),
             )
 
 
@@ -185,7 +185,7 @@ def unmatched(case: Case, explained: Explained) -> Iterator[Finding]:
                 f"No saved value has the place of {count(len(elsewhere), 'value')} of the program: "
                 "the checkpoint has them in other places.",
                 Fix(HowFixed.BY_PLACES, len(elsewhere)),
-                objects=dict.fromkeys((top, *elsewhere)),
+                objects=(top, *elsewhere),
             )
 
 
@@ -196,7 +196,7 @@ def _lacking(case: Case, top: int, objects: Sequence[int], remedy: Remedy) -> Fi
         f"The checkpoint lacks {count(len(objects), 'value')} of the program: "
         f"{_why_unmatched(case, top)}.",
         remedy,
-        objects=dict.fromkeys((top, *objects)),
+        objects=(top, *objects),
     )
 
 
@@ -268,5 +268,5 @@ def unused_attributes(case: Case, explained: Explained) -> Iterator[Finding]:
             f"{'it' if number == 1 else 'them'} now.",
             "Ignore this; assert_consumed() still fails.",
             nodes=(*configured, *gone),
-            objects=dict.fromkeys(case.trace.bound[node] for node in configured),
+            objects=[case.trace.bound[node] for node in configured],
         )

@@ -107,10 +107,8 @@ def _wired_by(case: Case, optimizer: int, nodes: Sequence[int]) -> Finding:
         f"{count(len(variables), 'saved value')}. {_led(case, node, wrong)}",
         "Build the optimizer with the saved trainable variables in the saved "
         f"order{_or_restore_the_model_alone(case, nodes)}.",
-        nodes=dict.fromkeys(
-            (*filter(case.placement.keeps_its_object, nodes), *moved, *sorted(state))
-        ),
-        objects=dict.fromkeys((*objects, *sorted(live_state))),
+        nodes=(*filter(case.placement.keeps_its_object, nodes), *moved, *sorted(state)),
+        objects=(*objects, *sorted(live_state)),
     )
 
 
@@ -220,12 +218,12 @@ def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
         f"{count(len(astray), 'variable')} of the program {'gets' if len(astray) == 1 else 'get'} "
         f"the value of another. {_led(case, node, wrong)}",
         "Put the variables back in the saved order.",
-        nodes=dict.fromkeys((*astray, *astray.values())),
-        objects=dict.fromkeys(
+        nodes=(*astray, *astray.values()),
+        objects=[
             obj
             for node, wrong in astray.items()
             for obj in (case.trace.bound[wrong], case.placement.counterparts[node][0])
-        ),
+        ],
     )
 
 

@@ -136,8 +136,8 @@ class ByName:
         nodes = (self._nodes.get(name) for name in (*names, *([saved] if saved else [])))
         return self.run.finding(
             *(severity, kind, why, remedy),
-            nodes=dict.fromkeys(node for node in nodes if node is not None),
-            objects=dict.fromkeys(objects),
+            nodes=nodes,
+            objects=objects,
             saved=saved,
         )
 

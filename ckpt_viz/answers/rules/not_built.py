@@ -61,7 +61,7 @@ def _unfit(case: Case, obj: int) -> Iterator[Finding]:
         "Make the optimizer as it was when saved, or restore the model alone."
         if facts.is_optimizer(unbuilt)
         else "Make its layers as they were when saved.",
-        nodes=dict.fromkeys(node for misfit in misfits for node in misfit.nodes),
+        nodes=[node for misfit in misfits for node in misfit.nodes],
         objects=(obj,),
     )
 

@@ -115,7 +115,7 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             f"{count(len(nodes), 'saved value')} stay unused{rest}.",
             "Add the optimizer to train further. Else call assert_existing_objects_matched() "
             "in place of assert_consumed().",
-            nodes=dict.fromkeys((top, *nodes)),
+            nodes=(top, *nodes),
         )
     for top, objects in case.live_side.unmatched_groups.items():
         is_explained = top in explained.objects or explained.objects.issuperset(objects)
@@ -128,7 +128,7 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             f"{count(len(objects), 'value')} of the program stay unchanged.",
             "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
             "with a fresh optimizer.",
-            objects=dict.fromkeys((top, *objects)),
+            objects=(top, *objects),
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from ckpt_viz.answers.dry_runs.failures import (
     IS_POISONED,
@@ -95,20 +95,14 @@ def _failure(
         kind,
         reason,
         remedy,
-        nodes=(*_nodes(case, step, kind, seen), *_given(slot.node for slot in slots)),
-        objects=_given(failing.obj for failing in (step, *slots)),
+        nodes=[*_nodes(case, step, kind, seen), *(slot.node for slot in slots)],
+        objects=[failing.obj for failing in (step, *slots)],
     )
 
 
-def _given(ids: Iterable[int | None]) -> tuple[int, ...]:
-    return tuple(node_id for node_id in ids if node_id is not None)
-
-
-def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int, ...]:
+def _nodes(case: Case, step: Step, kind: Kind, seen: set[int]) -> tuple[int | None, ...]:
     """Return the saved nodes of a failure: for a container that cannot be listed, all below it."""
-    if step.node is None:
-        return ()
-    if kind is not Kind.POISONED_CONTAINER:
+    if step.node is None or kind is not Kind.POISONED_CONTAINER:
         return (step.node,)
     children = (child.node_id for child in case.saved.nodes[step.node].children)
     return (step.node, *case.saved_side.unbound_below(children, seen))
@@ -129,8 +123,8 @@ def _refused(case: Case, steps: list[Step], lost: LostFiles | None) -> Finding:
         kind,
         reason,
         remedy,
-        nodes=dict.fromkeys(step.node for step in steps if step.node is not None),
-        objects=dict.fromkeys(step.obj for step in steps if step.obj is not None),
+        nodes=[step.node for step in steps],
+        objects=[step.obj for step in steps],
     )
 
 
@@ -269,6 +263,6 @@ def _overwritten(case: Case, written: list[Step]) -> Finding:
         Kind.PARTIAL_OVERWRITE,
         f"The restore raises after it has overwritten {count(len(written), 'value')}.",
         "Fix the cause, then recreate the objects: some are already overwritten.",
-        nodes=[step.node for step in written if step.node is not None],
-        objects=[step.obj for step in written if step.obj is not None],
+        nodes=[step.node for step in written],
+        objects=[step.obj for step in written],
     )

@@ -102,7 +102,7 @@ def _state(case: Case, left_out: Sequence[tuple[int, NotSaved]]) -> Finding:
         f"TensorFlow neither saves nor restores {listed(names)}: metrics, seeds and counters start "
         "again, and no trained value is lost.",
         "To save such state, pass tf.train.Checkpoint a keyword with the list of its variables.",
-        objects=dict.fromkeys(obj for obj, _ in left_out),
+        objects=[obj for obj, _ in left_out],
     )
 
 

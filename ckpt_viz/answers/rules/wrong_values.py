@@ -145,7 +145,7 @@ def reshaped(case: Case, explained: Explained) -> Iterator[Finding]:
             f"The saved value has shape {taken.saved}, the program's variable {taken.live}; the "
             "graph takes it without an error and keeps the wrong shape.",
             make_as_saved(case.run, "shape"),
-            nodes=() if taken.node is None else (taken.node,),
+            nodes=(taken.node,),
             objects=(taken.obj,),
         )
 
