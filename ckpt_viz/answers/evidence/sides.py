@@ -108,18 +108,15 @@ class SavedSide(_SideOfRestore):
         return known
 
     @cached_property
-    def unresolved_groups(self) -> Mapping[int, tuple[int, ...]]:
+    def unresolved_groups(self) -> Mapping[int, Sequence[int]]:
         """Unresolved nodes by the top of the subtree in which no node was bound.
 
         Slot variables go with their optimizer. Children that an object refused to list go with that
         object.
         """
-        if not self.unresolved:
-            return {}
         failing = self.trace.steps_of(Action.FAIL)
         refused = {step.node for step in failing if step.cause is Cause.CHILDREN}
-        taken = [node for node in self.trace.bound if node not in refused]
-        return _groups(self.graph, self.unresolved, taken)
+        return _groups(self.graph, self.unresolved, self.trace.bound.keys() - refused)
 
     @cached_property
     def _slots_by_variable(self) -> Mapping[int, Sequence[int]]:
@@ -158,10 +155,8 @@ class LiveSide(_SideOfRestore):
         return self.names.place(obj)
 
     @cached_property
-    def unmatched_groups(self) -> Mapping[int, tuple[int, ...]]:
+    def unmatched_groups(self) -> Mapping[int, Sequence[int]]:
         """Unmatched objects by the top of the subtree in which no node was bound."""
-        if not self.unmatched:
-            return {}
         in_graph = [obj for obj in self.unmatched if self.is_in_graph(obj)]
         return _groups(self.graph, in_graph, self.trace.holders.keys())
 
@@ -174,34 +169,18 @@ def is_optimizer(node: Node | None) -> bool:
     return node is not None and node.role is Role.OPTIMIZER
 
 
-def _groups(
-    graph: Graph, leftovers: Iterable[int], taken: Iterable[int]
-) -> dict[int, tuple[int, ...]]:
-    is_taken = set(taken)
+def _groups(graph: Graph, leftovers: Sequence[int], taken: Set[int]) -> Mapping[int, Sequence[int]]:
+    """Return nodes by their highest ancestors such that nothing on the way is taken."""
     tops: dict[int, int] = {}
-    groups: dict[int, list[int]] = {}
+    for node in graph.tree.preorder() if leftovers else ():
+        parent = graph.tree.parents[node]
+        tops[node] = node if parent <= ROOT or parent in taken else tops[parent]
+    groups: dict[int, list[int]] = defaultdict(list)
     for node in leftovers:
         slot = graph.nodes[node].slot
         start = slot.optimizer if slot is not None and slot.optimizer is not None else node
-        top = start if start in is_taken else _top(graph, start, is_taken, tops)
-        groups.setdefault(top, []).append(node)
-    return {top: tuple(nodes) for top, nodes in groups.items()}
-
-
-def _top(graph: Graph, start: int, taken: set[int], tops: dict[int, int]) -> int:
-    """Return a node's highest ancestor such that nothing on the way is taken."""
-    way = []
-    node = start
-    while node not in tops:
-        way.append(node)
-        parent = graph.tree.parents[node]
-        if parent < 0 or parent in taken or parent == ROOT:
-            tops[node] = node
-            break
-        node = parent
-    for passed in way:
-        tops[passed] = tops[node]
-    return tops[start]
+        groups[start if start in taken else tops[start]].append(node)
+    return groups
 
 
 def is_below_optimizer(graph: Graph, node: int) -> bool:
