@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ckpt_viz.answers.dry_runs.finding import Explained
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.harmless import is_count_of_keras
@@ -15,46 +17,43 @@ _OPERATIONS = "_operations"  # where Keras 3 keeps the layers of a model that is
 def saved_without_values(case: Case, explained: Explained) -> dict[int, list[int]]:
     """Return live values by the topmost layer or optimizer that was saved without any."""
     by_top: dict[int, list[int]] = {}
-    tops: dict[int, int | None] = {}
+    tops = _tops_without_values(case) if case.unmatched else {}
     for obj in case.run.verdicts.unmatched:
         if (
             case.live_side.is_in_graph(obj)
             and obj not in explained.objects
             and not is_count_of_keras(case, obj)
         ):
-            top = _topmost_without_values(case, obj, tops)
+            slot = case.live.nodes[obj].slot
+            optimizer = None if slot is None else slot.optimizer
+            top = tops.get(obj) if optimizer is None else _without_slots(case, optimizer)
             if top is not None:
                 by_top.setdefault(top, []).append(obj)
     return by_top
 
 
-def _topmost_without_values(case: Case, obj: int, tops: dict[int, int | None]) -> int | None:
-    slot = case.live.nodes[obj].slot
-    if slot is not None and slot.optimizer is not None:
-        node = case.trace.holders.get(slot.optimizer, (None,))[0]
-        if node is None or node in case.other_generation:
-            return None
-        return None if case.saved_side.has_slots(node) else slot.optimizer
-    way = []
-    above = obj
-    while above >= 0 and above not in tops:
-        way.append(above)
-        above = case.live.tree.parents[above]
-    top = tops.get(above)
-    for passed in reversed(way):
-        if top is None and _is_empty_on_the_saved_side(case, passed):
-            top = passed
-        tops[passed] = top
-    return top
+def _without_slots(case: Case, optimizer: int) -> int | None:
+    """Return an optimizer of the program if it was saved without slot variables."""
+    node = case.trace.holders.get(optimizer, (None,))[0]
+    if node is None or node in case.other_generation or case.saved_side.has_slots(node):
+        return None
+    return optimizer
 
 
-def _is_empty_on_the_saved_side(case: Case, obj: int) -> bool:
-    live, nodes = case.live.nodes[obj], case.trace.holders.get(obj, ())
-    return (
-        live.role in (Role.LAYER, Role.OPTIMIZER)
-        and bool(nodes)
-        and case.saved_side.valued.isdisjoint(nodes)
-    )
+def _tops_without_values(case: Case) -> Mapping[int, int]:
+    """Return, by all that is in it, each topmost layer or optimizer that was saved without any."""
+    tops: dict[int, int] = {}
+    for obj in case.live.tree.preorder():
+        parent = case.live.tree.parents[obj]
+        if parent in tops:
+            tops[obj] = tops[parent]
+        elif (
+            case.live.nodes[obj].role in (Role.LAYER, Role.OPTIMIZER)
+            and obj in case.trace.holders
+            and case.saved_side.valued.isdisjoint(case.trace.holders[obj])
+        ):
+            tops[obj] = obj
+    return tops
 
 
 def model_of(case: Case, obj: int) -> int:
