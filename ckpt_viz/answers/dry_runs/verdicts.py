@@ -13,6 +13,7 @@ from functools import partial
 
 from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.engines.trace import Failure, Trace
 
@@ -142,12 +143,8 @@ def _failed_naming(saved: Graph, first: int, message: str) -> Raised:
     TensorFlow names slots in the order of the file, each after its optimizer and its variable. In a
     damaged file slots may have no name then, nor may the node (`ObjectGraphProtoPrettyPrinter`).
     """
-    named = {ROOT}
-    to_do = [ROOT]
-    while to_do:
-        children = {child.node_id for child in saved.nodes[to_do.pop()].children} - named
-        named |= children
-        to_do += children
+    nodes = saved.nodes
+    named = reached([ROOT], lambda node: [child.node_id for child in nodes[node].children])
     nameless = None
     for optimizer, node in enumerate(saved.nodes):
         for slot in node.slot_variables:

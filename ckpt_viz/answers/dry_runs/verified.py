@@ -14,6 +14,7 @@ from ckpt_viz.files.saved.saved_source import read_saved
 from ckpt_viz.files.values.verifying import Damaged, verify
 from ckpt_viz.formats.storage.files import split
 from ckpt_viz.graphs.nodes.nodes import Fault
+from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import first_clause
@@ -62,15 +63,11 @@ def _keys_waiting(run: DryRun, findings: Iterable[Finding]) -> Iterator[str]:
     if run.saved is None:
         return
     every = (finding for cause in findings for finding in cause.all())
-    stack = [node for f in every if f.severity is Severity.DEFERRED for node in f.nodes]
-    seen = set(stack)
-    while stack:
-        node = run.saved.nodes[stack.pop()]
-        for attribute in node.attributes:
+    waiting = (node for f in every if f.severity is Severity.DEFERRED for node in f.nodes)
+    nodes = run.saved.nodes
+    for node in reached(waiting, lambda node: [child.node_id for child in nodes[node].children]):
+        for attribute in nodes[node].attributes:
             yield from run.saved.tensor_keys(attribute.checkpoint_key)
-        below = {child.node_id for child in node.children} - seen
-        seen |= below
-        stack += below
 
 
 def _whole_checkpoint(saved: Graph, keys: frozenset[str]) -> str | None:

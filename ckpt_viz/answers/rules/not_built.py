@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from ckpt_viz.answers.dry_runs.failures import files_of, lost_to
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
@@ -17,7 +18,7 @@ from ckpt_viz.answers.evidence.without_values import (
     was_without_weights,
 )
 from ckpt_viz.formats.bundles.lost_files import LostFiles
-from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.nodes import Role
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 from ckpt_viz.graphs.slots.optimizer_table import Generation
@@ -201,14 +202,12 @@ def _unbuilt(case: Case, obj: int) -> int | None:
 
     Lists and dicts count for their holder: an optimizer's lists grow when it is built.
     """
-    unbuilt: int | None = None
-    while obj >= ROOT and case.live_side.is_in_graph(obj):
-        if case.live.nodes[obj].role is not Role.CONTAINER:
-            if not facts.is_unbuilt(case.live_side.object(obj)):
-                break
-            unbuilt = obj
-        obj = case.live.tree.parents[obj]
-    return unbuilt
+    if not case.live_side.is_in_graph(obj):
+        return None
+    above = (obj, *case.live.tree.above(obj))
+    holders = (part for part in above if case.live.nodes[part].role is not Role.CONTAINER)
+    unbuilt = [*takewhile(lambda part: facts.is_unbuilt(case.live_side.object(part)), holders)]
+    return unbuilt[-1] if unbuilt else None
 
 
 def _trapped(case: Case, waiting: Mapping[int, Sequence[int]]) -> dict[int, list[int]]:
