@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from os.path import commonprefix
 
 from ckpt_viz.graphs.nodes.nodes import Stored
 from ckpt_viz.matching.engines.doubtful_places import Doubts, ObjectPath
@@ -86,23 +86,13 @@ def _what_both_say(loads: WeightsLoading, fails: WeightsLoading) -> WeightsLoadi
     return replace(
         loads,
         raises=loads.raises if loads.raises == fails.raises else None,
-        text=_shared_beginning(loads.text, fails.text),
+        text=commonprefix([loads.text, fails.text]),  # noqa: RUF071 (these are no paths)
         failures={i: why for i, why in loads.failures.items() if i in fails.failures},
         loaded=tuple(a if a == b else unknown for a, b in both),
         to_the_end=tuple(a if a == b else unknown for a, b in late),
         unused=tuple(key for key in loads.unused if key in set(fails.unused)),
         skipped=tuple(skipped for skipped in loads.skipped if skipped in fails.skipped),
     )
-
-
-def _shared_beginning(first: str, second: str) -> str:
-    """Return the text with which both begin.
-
-    >>> _shared_beginning("A total of 1", "A total of 2")
-    'A total of '
-    """
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False))
-    return "".join(character for character, _ in same)
 
 
 class _EndedError(Exception):

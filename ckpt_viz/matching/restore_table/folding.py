@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.names import slot_of
@@ -435,14 +436,8 @@ class Folding:
 
 def _runs(lines: Iterator[FoldedRows]) -> Iterator[FoldedRows]:
     """Yield lines, those of neighbours as one whose names differ in numbers alone."""
-    run: list[FoldedRows] = []
-    for line in lines:
-        if run and _look(run[-1]) != _look(line):
-            yield _joined(run)
-            run = []
-        run.append(line)
-    if run:
-        yield _joined(run)
+    for _, run in groupby(lines, _look):
+        yield _joined([*run])
 
 
 def _look(line: FoldedRows) -> tuple[object, ...]:
