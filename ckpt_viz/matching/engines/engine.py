@@ -107,9 +107,8 @@ class _Restore:
         )
 
     def _walk_attached(self) -> None:
-        by_name: dict[str, int] = {}
-        for child in self.saved.nodes[ROOT].children:
-            by_name.setdefault(child.local_name, child.node_id)
+        children = self.saved.nodes[ROOT].children
+        by_name = {child.local_name: child.node_id for child in reversed(children)}
         for name, obj in self.live.attached:
             node = by_name.get(name)
             if name != "root" and node is not None and node not in self.bound:
@@ -136,7 +135,7 @@ class _Restore:
                 self._fail(failure, node, at, ROOT, SAVE_COUNTER)
                 return
             self.created.add(counter.obj)
-        self._step(Action.CREATE, None, counter.obj, name=SAVE_COUNTER)
+        self.steps.append(Step(Action.CREATE, None, counter.obj, name=SAVE_COUNTER))
         for _, node in (*below, *at_root[: counter.from_root]):
             self._walk(node, counter.obj, ROOT, SAVE_COUNTER)
 
@@ -175,7 +174,7 @@ class _Restore:
             self.created.remove(obj)
             self.restored.add(keepers[0])
             keys = tuple([attribute.checkpoint_key for attribute in proto.attributes])
-            self._step(Action.RESTORE, node, obj, names=keys)
+            self.steps.append(Step(Action.RESTORE, node, obj, names=keys))
             return
         if not self.restored.isdisjoint(keepers):
             steps.append(Step(Action.REPEAT, node, obj))
@@ -191,12 +190,12 @@ class _Restore:
             return
         if gathered.unused:
             self.unused[node] = gathered.unused
-            self._step(Action.UNUSED, node, obj, names=gathered.unused)
+            self.steps.append(Step(Action.UNUSED, node, obj, names=gathered.unused))
         if gathered.kind is Intake.SKIPPED:
-            self._step(Action.SKIP_SAVER, node, obj, name=proto.registered_saver or "")
+            self.steps.append(Step(Action.SKIP_SAVER, node, obj, name=proto.registered_saver or ""))
         elif gathered.kind is Intake.REGISTERED:
             pending.registered.setdefault(gathered.saveable, []).append((node, obj))
-            self._step(Action.GATHER, node, obj, name=gathered.saveable)
+            self.steps.append(Step(Action.GATHER, node, obj, name=gathered.saveable))
         elif gathered.kind is not Intake.UNUSED or not gathered.unused:
             if gathered.kind is Intake.TENSORS:
                 pending.tensors[gathered.saveable] = (node, obj, gathered)
@@ -252,7 +251,7 @@ class _Restore:
         for optimizer, slot_node, name in self.slots.pop(node, ()):
             if optimizer not in self.bound:
                 self.waiting_slots[optimizer].append((obj, slot_node, name))
-                self._step(Action.DEFER_SLOT, slot_node, None, optimizer, name)
+                self.steps.append(Step(Action.DEFER_SLOT, slot_node, None, optimizer, name))
             else:
                 self._restore_slot(
                     optimizer, self.bound[optimizer], obj, slot_node, name, queue, known=True
@@ -278,13 +277,15 @@ class _Restore:
             return
         if answer.kind is SlotKind.NO_HOOK:
             if known:
-                self._step(Action.DROP_SLOT, slot_node, optimizer, parent, name)
+                self.steps.append(Step(Action.DROP_SLOT, slot_node, optimizer, parent, name))
             else:
                 # TensorFlow looks for the hook only if the optimizer was bound first.
                 self._fail(_NO_HOOK, slot_node, optimizer, parent, name)
             return
         if answer.obj is None:
-            self._step(Action.DEFER_SLOT, slot_node, optimizer, parent, name, (answer.kind.value,))
+            self.steps.append(
+                Step(Action.DEFER_SLOT, slot_node, optimizer, parent, name, (answer.kind.value,))
+            )
             return
         if answer.kind is SlotKind.CREATED:
             failure = self._unread_of(proto)
@@ -292,7 +293,7 @@ class _Restore:
                 self._fail(failure, slot_node, optimizer, parent, name)
                 return
             self.created.add(answer.obj)
-            self._step(Action.CREATE, slot_node, answer.obj, parent, name)
+            self.steps.append(Step(Action.CREATE, slot_node, answer.obj, parent, name))
         if answer.at_once:
             self._walk(slot_node, answer.obj, parent, name)
         elif slot_node not in self.bound:
@@ -310,7 +311,7 @@ class _Restore:
             elif (failure := self.saved.unread(read.key, stored)) is not None:
                 self._fail(of_reader(failure), node, obj)
             else:
-                self._step(Action.RESTORE, node, obj, names=(read.key,))
+                self.steps.append(Step(Action.RESTORE, node, obj, names=(read.key,)))
         gathered = [pending.tensors[name] for name in sorted(pending.tensors)]
         bad = self._check_names(gathered)
         bad |= self._check_reads([entry for entry in gathered if entry[0] not in bad])
@@ -318,7 +319,7 @@ class _Restore:
             if node not in bad:
                 self._assign(node, obj, request)
         for node, obj in chain.from_iterable(pending.registered.values()):
-            self._step(Action.RESTORE, node, obj)
+            self.steps.append(Step(Action.RESTORE, node, obj))
 
     def _check_names(self, gathered: Sequence[tuple[int, int, Gathered]]) -> set[int]:
         """Report targets that have two names; return the nodes of the second names."""
@@ -384,17 +385,6 @@ class _Restore:
         return gathered.refuses(tensors) if gathered.refuses is not None else None
 
     # --- the trace
-
-    def _step(
-        self,
-        action: Action,
-        node: int | None,
-        obj: int | None = None,
-        parent: int | None = None,
-        name: str = "",
-        names: tuple[str, ...] = (),
-    ) -> None:
-        self.steps.append(Step(action, node, obj, parent, name, names))
 
     def _fail(
         self, failure: Failure, node: int, obj: int, parent: int | None = None, name: str = ""
