@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from ckpt_viz.errors import SourceError
@@ -37,8 +38,9 @@ def questions_of(check: RestoreCheck, asked: int | str | Iterable[str]) -> Seque
         return _chosen(check, asked)
     names = _names(asked)
     asserts = [name for name in names if name in ASSERTS]
+    nodes = [name for name in names if name not in ASSERTS]
     return [
-        *sorted(_about(check, [name for name in names if name not in ASSERTS]), key=_place),
+        *sorted(_about(check, nodes), key=attrgetter("step")),
         *(question_of_assert(check.steps_of(name), len(story)) for name in asserts),
     ]
 
@@ -53,10 +55,6 @@ def _names(asked: object) -> Sequence[str]:
     raise SourceError(
         f"found the questions {asked!r:.80}, expected names of saved nodes or asserts, or a number"
     )
-
-
-def _place(question: Question) -> int:
-    return question.step
 
 
 def _chosen(check: RestoreCheck, most: int) -> Sequence[Question]:

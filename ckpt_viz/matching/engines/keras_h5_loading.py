@@ -222,24 +222,20 @@ class _H5Run:
 
     def _top_level(self) -> None:
         """Load the variables of the model itself."""
-        number, own, weights = len(self.live.layers), self.live.top_level, self.saved.top_level
-        if weights is None:
+        number, own = len(self.live.layers), self.live.top_level
+        if self.saved.top_level is None:
             return
+        values = _values(self.saved.top_level)
         with self._passing():
-            self._load_top_level(number, own, _values(weights))
-
-    def _load_top_level(
-        self, number: int, own: Sequence[int], values: Sequence[ValueToLoad]
-    ) -> None:
-        if len(values) == len(own):
-            self._take(number, own, values, "")
-            return
-        what = "of model" if self.is_by_name else "when loading weights from file"
-        text = (
-            f"Weight count mismatch for top-level weights {what}. Model expects {len(own)} "
-            f"top-level weight(s). Received {len(values)} saved top-level weight(s)"
-        )
-        self._miscounted(number, own, text, may_skip=self.is_by_name)
+            if len(values) == len(own):
+                self._take(number, own, values, "")
+                return
+            what = "of model" if self.is_by_name else "when loading weights from file"
+            text = (
+                f"Weight count mismatch for top-level weights {what}. Model expects {len(own)} "
+                f"top-level weight(s). Received {len(values)} saved top-level weight(s)"
+            )
+            self._miscounted(number, own, text, may_skip=self.is_by_name)
 
     # --- one layer
 
@@ -326,7 +322,7 @@ class _H5Run:
         of_variables = {
             variable: value.key for variable, value in self._offered() if not value.is_converted
         }
-        doubtful = (match.number for match in self._with_other_names())
+        doubtful = (match.number for match in self.matches if self._has_another_name(match))
         keys = {m.number: tuple(key for key, _ in m.weights) for m in self.matches}
         keys[len(self.live.layers)] = tuple(key for key, _ in self.saved.top_level or ())
         return Offers(of_variables, keys, frozenset(doubtful), tuple(self._told_by_order()))
@@ -389,9 +385,6 @@ class _H5Run:
         variables = (self.live.variables[v] for v in self.live.layers[match.number].weights)
         shapes = [value.shape for value in self._values_of(match)]
         return [v.shape for v in variables] == shapes and not self._has_another_name(match)
-
-    def _with_other_names(self) -> Iterator[_Match]:
-        return filter(self._has_another_name, self.matches)
 
     def _has_another_name(self, match: _Match) -> bool:
         layer = self.live.layers[match.number]
