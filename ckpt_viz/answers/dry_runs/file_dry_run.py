@@ -8,6 +8,7 @@ only for values that are not variables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ckpt_viz.answers.dry_runs.dry_run import (
     DryRun,
@@ -155,7 +156,7 @@ def _with_names(live: Graph, tensors: dict[str, Stored], method: str) -> Outcome
         if method != RESTORE or obj != live.save_counter
     }
     names = LiveNames(live)
-    verdicts = name_based(unused, (), raised=trace.raised, listing=None, live_name=names.readable)
+    verdicts = name_based(replace(trace, unused=unused), names.readable)
     return Outcome(names, verdicts, trace, tensors=tensors)
 
 

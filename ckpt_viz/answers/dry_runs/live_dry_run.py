@@ -82,13 +82,7 @@ def status_dry_run(status: Any) -> DryRun:
     done = read_status(status, target)
     trace, saved, names = done.trace, done.saved, LiveNames(target.graph)
     if isinstance(trace, NameTrace):
-        verdicts = name_based(
-            trace.unused,
-            trace.not_restored,
-            raised=None,
-            listing=target.listing,
-            live_name=names.readable,
-        )
+        verdicts = name_based(trace, names.readable, target.listing)
         return DryRun(Outcome(names, verdicts, trace, saved), RESTORE, "", has_happened=True)
     if trace is None or saved is None:
         outcome = Outcome(names, without_checkpoint(), trace, saved)
@@ -201,11 +195,5 @@ def _by_names(target: RestoreTarget, opened: Opened, tensors: Mapping[str, Store
         unused = {obj: missing for obj, missing in trace.unused.items() if obj != optional}
         trace = replace(trace, unused=unused, not_restored=tuple(not_restored))
     names = LiveNames(target.graph, new)
-    verdicts = name_based(
-        trace.unused,
-        trace.not_restored,
-        raised=trace.raised,
-        listing=target.listing_all,
-        live_name=names.readable,
-    )
+    verdicts = name_based(trace, names.readable, target.listing_all)
     return Outcome(names, verdicts, trace, tensors=tensors)

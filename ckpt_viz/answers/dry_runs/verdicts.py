@@ -7,7 +7,7 @@ fails, or the first ten; these name all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.nodes.walks import reached
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.engines.name_based_restore import NameTrace
 from ckpt_viz.matching.engines.trace import Failure, Trace
 
 NO_CHECKPOINT = "No checkpoint specified (save_path=None); nothing is being restored."
@@ -181,14 +182,13 @@ def _nontrivial(
 
 
 def name_based(
-    unused: Mapping[int, tuple[str, ...]],
-    not_restored: Sequence[int],
-    *,
-    raised: Failure | None,
-    listing: Failure | None,
-    live_name: Callable[[int], str],
+    trace: NameTrace, live_name: Callable[[int], str], listing: Failure | None = None
 ) -> Verdicts:
-    """Return the verdicts on a name-based checkpoint, for which the three asserts are the same."""
+    """Return the verdicts on a name-based checkpoint, for which the three asserts are the same.
+
+    `listing` is as for objects.
+    """
+    unused, not_restored, raised = trace.unused, trace.not_restored, trace.raised
     unmatched = (*unused, *(obj for obj in not_restored if obj not in unused))
     failed: Raised | None = None
     if raised is not None:

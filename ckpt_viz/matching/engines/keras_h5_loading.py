@@ -253,16 +253,20 @@ class _H5Run:
     def _converted(
         self, number: int, layer: LiveLayer, values: Sequence[ValueToLoad]
     ) -> Sequence[ValueToLoad]:
-        if layer.to_load is None:
-            return values
         try:
-            return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
+            return self._as_loaded(layer, values)
         except DeferredError:
             raise _DeferringError(number) from None
         except ConversionError as error:
             self._stay(layer.weights, Stays.REFUSED)
             failure = LoadFailure(error.raises, error.text, refuses=True)
             raise _StoppedError(number, failure) from None
+
+    def _as_loaded(self, layer: LiveLayer, values: Sequence[ValueToLoad]) -> Sequence[ValueToLoad]:
+        """Return the values of a layer as Keras converts them; other versions convert none."""
+        if layer.to_load is None:
+            return values
+        return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
 
     def _miscounted(
         self, number: int, variables: Sequence[int], text: str, *, may_skip: bool = False
@@ -372,11 +376,8 @@ class _H5Run:
 
     def _values_of(self, match: _Match) -> Sequence[ValueToLoad]:
         """Return the values that Keras gives a layer in turn; none if it refuses them."""
-        layer, values = self.live.layers[match.number], _values(match.weights)
-        if layer.to_load is None:
-            return values
         try:
-            return converted(layer.to_load, values, is_of_keras_1=self.saved.is_of_keras_1)
+            return self._as_loaded(self.live.layers[match.number], _values(match.weights))
         except (ConversionError, DeferredError):
             return ()
 
