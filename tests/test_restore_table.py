@@ -15,11 +15,22 @@ import ckpt_viz as cv
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.matching.restore_table.folding import Folding
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
+from tests.check_rows.binding import (
+    saved_counter_is_a_float,
+    saved_counter_is_a_vector,
+    saved_counter_of_a_root_is_a_vector,
+)
+from tests.check_rows.table import Pair
 from tests.support.graphs import graph
 from tests.support.programs import ckpt, keras_3_adam, module, var
 from tests.support.saved_graphs import write_graph
 
 MOST_LINES = 40
+COUNTERS_THAT_DO_NOT_FIT = (
+    saved_counter_is_a_float,
+    saved_counter_is_a_vector,
+    saved_counter_of_a_root_is_a_vector,
+)
 Case = tuple[Any, Any, str, Callable[[], object]]
 
 
@@ -233,6 +244,20 @@ def test_what_holds_all_others_is_left_out_on_both_sides(tmp_path: Path) -> None
     shown = {name for line in table.lines for name in (line.saved, line.live)}
     assert {"downs", "d", "head"} <= shown, shown
     assert not [name for name in shown if name.startswith("m.")]
+
+
+@pytest.mark.tf
+@pytest.mark.usefixtures("quiet_tensorflow")
+@pytest.mark.parametrize("pair", COUNTERS_THAT_DO_NOT_FIT)
+def test_a_saved_counter_that_no_new_one_takes_stays_in_the_file(
+    pair: Callable[[Path], Pair], tmp_path: Path
+) -> None:
+    path, make, *_ = pair(tmp_path)
+    check = cv.check(make(), path)
+    assert check.saved is not None
+    (row,) = (row for row in check.table.rows if row.saved == check.saved.save_counter)
+    assert row.live is None and row.fixed is not None and row.fixed.place is Destination.STAYS
+    assert "save_counter" in str(check)
 
 
 def test_hostile_names_move_no_cursor(tmp_path: Path) -> None:

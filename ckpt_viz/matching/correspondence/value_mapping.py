@@ -162,7 +162,8 @@ def with_pairs(mapping: ValueMapping, pairs: Sequence[Pair]) -> ValueMapping:
 def with_counters(mapping: ValueMapping, live: Graph) -> ValueMapping:
     """Return the mapping to a program whose root has its `save_counter`, if it counts saves.
 
-    A counter that the file lacks keeps its value. A file that no `save` wrote has none to lack.
+    A counter that the file lacks keeps its value. A file that no `save` wrote has none to lack. A
+    saved one that a new counter does not take stays in the file.
     """
     node, obj = mapping.saved.save_counter, live.save_counter
     if not obj or (node is None and mapping.saved.layout is not Layout.OBJECTS):
@@ -174,7 +175,7 @@ def with_counters(mapping: ValueMapping, live: Graph) -> ValueMapping:
     pair = Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
     if fits(mapping.saved, live, node, obj):
         return replace(with_pairs(mapping, [pair]), live=live)
-    return replace(mapping, live=live, misfits=(*mapping.misfits, pair))
+    return mapping
 
 
 def _valued(graph: Graph, reached: Set[int]) -> list[int]:
