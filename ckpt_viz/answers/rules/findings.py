@@ -49,7 +49,6 @@ _RULES: tuple[Rule, ...] = (
     created_later.created_later,
     not_built.deferred,
     changed.other_places,
-    optimizers.other_class,
     not_built.saved_unbuilt,
     optimizers.optimizer_missing,
     leftovers.save_counter,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
@@ -161,7 +161,6 @@ def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
     goes_to = _names_by_names(case, explained)
     comes_from = {live: saved for saved, (_, _, live) in goes_to.items()}
     done: set[str] = set()
-    chained: set[int] = set()
     # A value that no name leads to begins a chain; the rest are circles.
     for name in sorted(goes_to, key=lambda name: name in comes_from):
         if name in done:
@@ -171,10 +170,7 @@ def swapped(case: Case, explained: Explained) -> Iterator[Finding]:
             chain.append(following)
         done.update(chain)
         if len(chain) > 1:
-            finding = _swapped_chain(case, [goes_to[link] for link in chain], name)
-            chained.update(finding.nodes)
-            yield finding
-    yield from _misplaced(case, explained.nodes | chained)
+            yield _swapped_chain(case, [goes_to[link] for link in chain], name)
     yield from _swapped_slots(case, explained)
 
 
@@ -194,36 +190,6 @@ def _swapped_chain(case: Case, members: list[tuple[int, int, str]], name: str) -
         "Put the variables back in the saved order.",
         nodes=[node for node, _, _ in members],
         objects=[obj for _, obj, _ in members],
-    )
-
-
-def _misplaced(case: Case, explained: Set[int]) -> Iterator[Finding]:
-    """Find variables that get the value of another variable, judged by all their places."""
-    astray: dict[int, int] = {}
-    for node in case.placement.astray:
-        if (
-            node not in explained
-            and case.saved.nodes[node].slot is None
-            and not is_below_optimizer(case.saved, node)
-        ):
-            wrong = case.placement.led_astray(node)
-            if wrong is not None and wrong not in explained:
-                astray[node] = wrong
-    if not astray:
-        return
-    node, wrong = next(iter(astray.items()))
-    yield case.run.finding(
-        Severity.WARNING,
-        Kind.SWAPPED,
-        f"{count(len(astray), 'variable')} of the program {'gets' if len(astray) == 1 else 'get'} "
-        f"the value of another. {_led(case, node, wrong)}",
-        "Put the variables back in the saved order.",
-        nodes=(*astray, *astray.values()),
-        objects=[
-            obj
-            for node, wrong in astray.items()
-            for obj in (case.trace.bound[wrong], case.placement.counterparts[node][0])
-        ],
     )
 
 

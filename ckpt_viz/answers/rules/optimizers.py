@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.sides import is_optimizer
-from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, Fix, HowFixed, Remedy
 from ckpt_viz.graphs.slots.optimizer_table import Generation
 from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.engines.trace import Action, Cause
 
 _CLASSES = {
@@ -60,45 +58,6 @@ def _remedy(case: Case, nodes: Iterable[int], saved_way: Generation) -> Remedy:
         "Restore the model alone, or use the optimizer class that saved it "
         f"({_CLASSES[saved_way]})."
     )
-
-
-def other_class(case: Case, explained: Explained) -> Iterator[Finding]:
-    """Find optimizers that take the state of another class, which means something else."""
-    for node, obj in case.trace.bound.items():
-        sides = case.saved.nodes[node], case.live_side.node(obj)
-        if node in case.other_generation or not all(map(is_optimizer, sides)):
-            continue
-        slots = [
-            slot
-            for slot in sorted(case.saved_side.state_of(node) & case.trace.restored)
-            if case.saved.nodes[slot].slot is not None and slot not in explained.nodes
-        ]
-        objects = [case.trace.bound[slot] for slot in slots]
-        if slots and _mean_other_things(case, (node, slots), (obj, objects)):
-            yield case.run.finding(
-                Severity.WARNING,
-                Kind.MISPLACED,
-                f"The program's optimizer is of another class: {count(len(slots), 'saved value')} "
-                "of its state go into slots that mean something else.",
-                "Use the optimizer that was saved.",
-                nodes=(node, *slots),
-                objects=(obj, *objects),
-            )
-
-
-def _mean_other_things(
-    case: Case, saved: tuple[int, Sequence[int]], live: tuple[int, Sequence[int]]
-) -> bool:
-    sides = (
-        OptimizerSlots(graph, optimizer, _slot_names(graph, slots))
-        for graph, (optimizer, slots) in ((case.saved, saved), (case.live, live))
-    )
-    return shared_slots(*sides).is_other
-
-
-def _slot_names(graph: Graph, nodes: Sequence[int]) -> list[str]:
-    slots = (graph.nodes[node].slot for node in nodes if node < len(graph.nodes))
-    return list(dict.fromkeys(slot.name for slot in slots if slot is not None))
 
 
 def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
