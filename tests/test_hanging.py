@@ -160,7 +160,7 @@ def test_new_blocks_are_named_also_if_order_alone_tells_of_other_values(tmp_path
     import keras
     import tensorflow as tf
 
-    class Block(keras.layers.Layer):
+    class Block(keras.layers.Layer):  # type: ignore[misc]
         def __init__(self, name: str) -> None:
             super().__init__(name=name)
             self.norm = keras.layers.LayerNormalization()
@@ -169,7 +169,7 @@ def test_new_blocks_are_named_also_if_order_alone_tells_of_other_values(tmp_path
         def call(self, inputs: Any) -> Any:
             return inputs + self.down(self.up(self.norm(inputs)))
 
-    class Transformer(keras.Model):
+    class Transformer(keras.Model):  # type: ignore[misc]
         def __init__(self, depth: int) -> None:
             super().__init__()
             self.blocks = [Block(name=f"block_{number}") for number in range(depth)]

@@ -221,6 +221,7 @@ def test_a_state_is_named_by_itself_before_its_variable(tmp_path: Path) -> None:
     root = ckpt(model=model, optimizer=optimizer)
     check = cv.check(root, root.write(str(tmp_path / "c")))
     graph, folding = check.saved, Folding(check.table)
+    assert graph is not None
     slots = [node for node, data in enumerate(graph.nodes) if data.slot is not None]
     names = {folding.place(graph, slot) for slot in slots}
     place = "model.transformer_block.a_dense_layer.kernel"
