@@ -202,3 +202,15 @@ def test_what_keras_keeps_for_a_compiled_model_is_no_news(library: str, news: li
         note.name for node in cv.graph(programs.ckpt(model=model)).nodes for note in node.not_saved
     ]
     assert notes == news  # Keras 2 tracks the metrics in a list
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_an_optimizer_that_another_one_replaced_is_no_lost_value(library: str) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip(library)
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    model.compile("sgd", "mse")  # keeps this one in its configuration
+    model.optimizer = keras.optimizers.Adam()
+    model.optimizer.build(model.trainable_variables)
+    assert "in no checkpoint" not in str(cv.graph(tf.train.Checkpoint(model=model)))

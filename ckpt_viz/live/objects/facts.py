@@ -30,6 +30,7 @@ _OWN_ATTRIBUTES = {
     "_train_counter",
     "_test_counter",
     "_predict_counter",
+    "_compile_config",
 }
 # Where Keras 3 keeps its lists of all parts a second time, and what it knows of calls.
 _OF_CALLS = {"_tracker", "_inbound_nodes", "_outbound_nodes", "_nodes_by_depth", "_call_signature"}
