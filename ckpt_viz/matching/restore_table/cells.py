@@ -6,7 +6,6 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
 from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
-from ckpt_viz.matching.restore_table.parts import common_part
 from ckpt_viz.matching.restore_table.rows import Destination, ValueCell, Why
 
 WIDEST = 38  # characters of a name in a cell
@@ -112,22 +111,23 @@ def _into(folding: Folding, line: FoldedRows) -> str:
     if is_saved and len(moved) > 1 and {*others} == {*own}:
         return "into each other"
     if line.parts > 1:
-        return _each_into(graph, line) if is_saved else "from others"
-    part = common_part(graph, others)
+        return _each_into(folding, line) if is_saved else "from others"
+    part = folding.common_part(graph, others)
     if part is None:
         return "each into another" if is_saved else "from others"
     return f"{'into' if is_saved else 'from'} {end_of(folding.place(graph, part), WIDEST)}"
 
 
-def _each_into(graph: Graph, line: FoldedRows) -> str:
+def _each_into(folding: Folding, line: FoldedRows) -> str:
     """Return where the parts of a run go: each into the place of its neighbour, or elsewhere."""
+    live = folding.table.live
     of_part: list[int | None] = []
     into: list[int | None] = []
     for _, branch in line.branches:
-        rows = [*branch.every_row()]
-        others = (row.plain.meant.other for row in rows)
-        into.append(common_part(graph, [other for other in others if other is not None]))
-        of_part.append(common_part(graph, [row.live for row in rows if row.live is not None]))
+        others = [row.plain.meant.other for row in branch.every_row]
+        own = [row.live for row in branch.every_row]
+        into.append(folding.common_part(live, [obj for obj in others if obj is not None]))
+        of_part.append(folding.common_part(live, [obj for obj in own if obj is not None]))
     if None not in into:
         if into[:-1] == of_part[1:]:
             return "each into the next"

@@ -7,17 +7,17 @@ way, and else to its optimizer.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby, takewhile
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.names import slot_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.restore_table.parts import Chains, common_part, home_of, place_of_row
+from ckpt_viz.matching.restore_table.parts import Chains, home_of, place_of_row
 from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,
@@ -77,13 +77,10 @@ class _Branch:
     rows: list[RestoreRow] = field(default_factory=list)
     below: dict[_Part, _Branch] = field(default_factory=dict)
 
-    def every_row(self) -> Iterator[RestoreRow]:
-        """Yield the rows of the part and of all below it, in order."""
-        stack = [self]
-        while stack:
-            branch = stack.pop()
-            yield from branch.rows
-            stack += reversed(branch.below.values())
+    @cached_property
+    def every_row(self) -> Sequence[RestoreRow]:
+        """The rows of the part and of all below it, in order."""
+        return [*self.rows, *chain.from_iterable(b.every_row for b in self.below.values())]
 
     @cached_property
     def ways(self) -> frozenset[object]:
@@ -100,7 +97,7 @@ class _Branch:
     @property
     def names_misfits(self) -> bool:
         """Whether layers below the part have values of another shape, each with its own name."""
-        return not self.is_layer and any(map(_is_misfit, self.every_row()))
+        return not self.is_layer and any(map(_is_misfit, self.every_row))
 
     @property
     def is_layer(self) -> bool:
@@ -194,8 +191,10 @@ class Folding:
         return self._line(_part_of(row), [row])
 
     def _whole(self, part: _Part, branch: _Branch) -> FoldedRows:
-        # The first row tells why.
-        return self._line(part, sorted(branch.every_row(), key=_urgency), branch)
+        rows = branch.every_row
+        if not branch.is_quiet:  # the first row tells why
+            rows = sorted(rows, key=_urgency)
+        return self._line(part, rows, branch)
 
     def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
         if part.node != ROOT and self._is_one_line(part, branch):
@@ -218,7 +217,7 @@ class Folding:
         if branch.is_quiet or (len(branch.ways) == 1 and not branch.names_misfits):
             return True
         is_closed = branch.is_layer or self._is_block(part)
-        return is_closed and len({_after_fix(row) for row in branch.every_row()}) == 1
+        return is_closed and len({_after_fix(row) for row in branch.every_row}) == 1
 
     def _is_block(self, part: _Part) -> bool:
         return part.node >= len(self._graph_of(part).nodes)
@@ -232,7 +231,7 @@ class Folding:
             places = first.saved, first.live
         elif part.is_saved:
             places = part.node, self._live_part(part, rows)
-        elif self._sizes[part.node] == len(rows):
+        elif len(self._values_in[part.node]) == len(rows):
             places = first.saved, part.node
         else:  # only a part of it is new
             places = first.saved, self._common_part(rows, otherwise=part.node)
@@ -275,30 +274,38 @@ class Folding:
         objects = [row.live for row in rows if row.live is not None]
         if not objects:
             return None
-        if most is not None and all(most in self._parts_with(obj) for obj in objects):
+        if most is not None and self._values_in[most].issuperset(objects):
             return most
         return self._common_part(rows, otherwise=ROOT)
 
     def _common_part(self, rows: Sequence[RestoreRow], *, otherwise: int) -> int:
         """Return the smallest part of the program with these values, or else a larger one."""
         live, objects = self.table.live, [row.live for row in rows if row.live is not None]
-        common = common_part(live, [o for o in objects if live.nodes[o].slot is None] or objects)
+        own = [o for o in objects if live.nodes[o].slot is None]
+        common = self.common_part(live, own or objects)
         return otherwise if common is None else common
 
-    @cached_property
-    def _sizes(self) -> Counter[int]:
-        """The number of values in each part of the program."""
-        objects = (row.live for row in self.table.rows if row.live is not None)
-        return Counter(part for obj in objects for part in {*self._parts_with(obj)})
+    def common_part(self, graph: Graph, nodes: Sequence[int]) -> int | None:
+        """Return the smallest part that holds all nodes; None for the whole graph."""
+        common: Sequence[int] | None = None
+        for node in nodes:
+            parts = self._chain(graph, node)
+            if common is None:
+                common = parts
+            alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, parts, strict=False))
+            common = [part for part, _ in alike]
+        return common[-1] if common else None
 
-    def _parts_with(self, obj: int) -> Iterator[int]:
-        """Yield the parts of the program with a value; a slot is in two: its optimizer has it."""
-        live = self.table.live
-        slot = live.nodes[obj].slot
-        for node in (obj, None if slot is None else slot.optimizer):
-            if node is not None:
-                yield node
-                yield from self._chain(live, node)
+    @cached_property
+    def _values_in(self) -> Mapping[int, set[int]]:
+        """The values in each part of the program; a slot is in two: its optimizer has it."""
+        live, values = self.table.live, defaultdict[int, set[int]](set)
+        for obj in (row.live for row in self.table.rows if row.live is not None):
+            slot = live.nodes[obj].slot
+            for node in (obj, None if slot is None else slot.optimizer):
+                for part in () if node is None else (node, *self._chain(live, node)):
+                    values[part].add(obj)
+        return values
 
     def place(self, graph: Graph, row: int) -> str:
         """Return the path of a row of layers, without the one part that holds all others."""
@@ -363,19 +370,19 @@ class Folding:
     @cached_property
     def _tree(self) -> _Branch:
         root = _Branch()
-        ways = self._ways
+        of_saved, of_live = self._ways
         for row in self.table.rows:
             if row.saved is not None:
                 assert self.table.saved is not None
-                home = home_of(self.table.saved, row.saved, _places(row), ways[0])
+                home = home_of(self.table.saved, row.saved, of_saved)
                 nodes = self._as_slot(row) or self._chain(self.table.saved, home)
-                chain = [_Part(True, node) for node in nodes]
+                parts = [_Part(True, node) for node in nodes]
             else:
                 assert row.live is not None
-                home = home_of(self.table.live, row.live, _places(row), ways[1])
-                chain = [self._as_saved(node) for node in self._chain(self.table.live, home)]
+                home = home_of(self.table.live, row.live, of_live)
+                parts = [self._as_saved(node) for node in self._chain(self.table.live, home)]
             branch = root
-            for part in chain:
+            for part in parts:
                 branch = branch.below.setdefault(part, _Branch())
             branch.rows.append(row)
         return root
@@ -387,7 +394,7 @@ class Folding:
         slot = None if row.live is None else live.nodes[row.live].slot
         if slot is None or row.live is None or saved.nodes[row.saved].slot is not None:
             return None
-        if home_of(live, row.live, _places(row), self._ways[1]) != row.live:
+        if home_of(live, row.live, self._ways[1]) != row.live:
             return self._chain(saved, row.saved)[:-1]
         variable = self._saved_of.get(slot.variable)
         return None if variable is None else [*self._chain(saved, variable), row.saved]
@@ -410,13 +417,10 @@ class Folding:
         return _Part(False, obj) if node is None else _Part(True, node)
 
     @cached_property
-    def _ways(self) -> tuple[dict[int, object], dict[int, object]]:
+    def _ways(self) -> tuple[dict[int | None, object], dict[int | None, object]]:
         """By saved value and by live value, where its row goes."""
-        rows = self.table.rows
-        return (
-            {row.saved: _places(row) for row in rows if row.saved is not None},
-            {row.live: _places(row) for row in rows if row.live is not None},
-        )
+        rows = [(row, _places(row)) for row in self.table.rows]
+        return {row.saved: way for row, way in rows}, {row.live: way for row, way in rows}
 
     @cached_property
     def _counterparts(self) -> tuple[dict[int, int], dict[int, int]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from functools import cached_property
 
 from ckpt_viz.graphs.nodes.names import child_of, is_holder
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
@@ -26,27 +26,16 @@ class Chains:
 
         Runs of alike parts and private containers are left out: what cells say makes runs here.
         """
-        row = _row_of_holder(self.graph, node)
+        row = self._holders[node]
         if row not in self._of_rows:
             self._of_rows[row] = _parts_from(self.graph, row)
         return [*self._of_rows[row], node]
 
-
-def common_part(graph: Graph, nodes: Sequence[int]) -> int | None:
-    """Return the smallest part that holds all nodes, or the only node; None for the whole graph."""
-    chains, common = Chains(graph), None
-    for node in nodes:
-        chain = chains.of(node)
-        if common is None:
-            common = chain
-        alike = takewhile(lambda pair: pair[0] == pair[1], zip(common, chain, strict=False))
-        common = [part for part, _ in alike]
-    return common[-1] if common else None
-
-
-def _row_of_holder(graph: Graph, node: int) -> int:
-    """Return the row of the layer that shows a node."""
-    return graph.layers.parents[graph.layers.shown_in[node]]
+    @cached_property
+    def _holders(self) -> Sequence[int]:
+        """For each node the row of the layer that shows it."""
+        layers = self.graph.layers
+        return [layers.parents[row] for row in layers.shown_in]
 
 
 def _parts_from(graph: Graph, row: int) -> list[int]:
@@ -95,9 +84,9 @@ def _path(graph: Graph, above: int, name: str) -> str:
     return name if above == ROOT else child_of(graph.names.place(above), name)
 
 
-def home_of(graph: Graph, node: int, way: object, ways: dict[int, object]) -> int:
+def home_of(graph: Graph, node: int, ways: Mapping[int | None, object]) -> int:
     """Return the node with whose part a value counts: of some slots, their optimizer."""
     slot = graph.nodes[node].slot
-    if slot is None or slot.optimizer is None or ways.get(slot.variable) == way:
+    if slot is None or slot.optimizer is None or ways.get(slot.variable) == ways[node]:
         return node
     return slot.optimizer
