@@ -173,6 +173,8 @@ class _Occurrence:
 
 def _without(text: str, word: str, mark: str) -> str:
     """Return a text with a mark in place of a word."""
+    if word not in text:  # no expression is compiled for the many texts without it
+        return text
     return re.sub(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", lambda _: mark, text)
 
 
