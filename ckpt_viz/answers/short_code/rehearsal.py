@@ -7,7 +7,7 @@ file in place of the program, the rehearsal makes the graph that such a checkpoi
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -158,11 +158,20 @@ def _graph_of(live: Graph, skeleton: Skeleton, method: str) -> tuple[Graph, Mapp
 
 def _with_moved(live: Graph, place: Callable[[int], int], others: Sequence[int]) -> list[Node]:
     """Return the nodes; those that refer to the root or to `others` refer to their new places."""
-    parents = {parent for obj in (ROOT, *others) for parent, _ in live.edges_to[obj]}
+    moved = {ROOT, *others}
+    parents = {parent for obj in moved for parent, _ in live.edges_to[obj]}
     return [
-        _moved(node, place) if obj in parents or node.slot or node.slot_variables else node
+        _moved(node, place) if obj in parents or not moved.isdisjoint(_of_slots(node)) else node
         for obj, node in enumerate(live.nodes)
     ]
+
+
+def _of_slots(node: Node) -> Iterator[int | None]:
+    """Yield the nodes to which a node refers as a slot variable, or as an optimizer with slots."""
+    if node.slot is not None:
+        yield from (node.slot.variable, node.slot.optimizer)
+    for declared in node.slot_variables:
+        yield from (declared.variable, declared.slot_variable)
 
 
 def _moved(node: Node, place: Callable[[int], int]) -> Node:
