@@ -14,7 +14,6 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.graphs.layers.layer_config import stated_facts
-from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.nodes import Node
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -194,9 +193,7 @@ def test_trainings_count_as_keras_does(keras: str) -> None:
 
 def elements(graph: Graph) -> Counter[Training | None]:
     counts: Counter[Training | None] = Counter()
-    for training, count in zip(
-        graph.trainings, parameters_of(graph.nodes, graph.tree), strict=True
-    ):
+    for training, count in zip(graph.trainings, graph.parameters, strict=True):
         counts[training] += count
     return +counts
 

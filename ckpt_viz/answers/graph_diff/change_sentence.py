@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
 from ckpt_viz.answers.timeline.cells import Cell
-from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.ground.text import count, end_of, percent, printable
@@ -121,7 +120,7 @@ def _bad(
 def _most(parts: DiffParts, changes: Mapping[int, NodeChange]) -> Iterator[str]:
     """Yield by how much the part changed whose parameters changed most; NaN has its own clause."""
     graph = parts.overlay.graph
-    elements = parameters_of(graph.nodes, graph.tree)
+    elements = graph.parameters
     by_part: dict[int, list[NodeChange]] = {}
     for node, part in parts.of_nodes.items():
         if node in changes and elements[node]:

@@ -25,7 +25,7 @@ from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.files.values.places import in_layer_names
 from ckpt_viz.files.values.row import ValueRow
 from ckpt_viz.files.values.running import bar, progress_of
-from ckpt_viz.graphs.layers.parameters import counts, parameters_of
+from ckpt_viz.graphs.layers.parameters import counts
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Graph
 
@@ -91,7 +91,7 @@ def value_changes(
 
 def _beside_changes(b: Graph, reader: Reader, parts: Callable[[], Mapping[int, int]]) -> list[Line]:
     """Return the parameters that the indexes know as equal, in parts where others may differ."""
-    elements = parameters_of(b.nodes, b.tree)
+    elements = b.parameters
     lines = [(reader.reads(number), line) for number, line in enumerate(reader.lines)]
     parameters = [each for each in lines if elements[each[1].latest.node_id]]
     if all(is_read for is_read, _ in parameters):

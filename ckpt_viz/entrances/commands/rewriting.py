@@ -90,12 +90,11 @@ def _pairs(options: Iterable[str], name: str) -> Iterable[tuple[str, str]]:
 
 def _amount(graph: ObjectGraph) -> str:
     """Return how much a graph holds, in words."""
-    from ckpt_viz.graphs.layers.parameters import parameters_of
     from ckpt_viz.graphs.nodes.nodes import has_value
 
     values = sum(map(has_value, graph.nodes))
     nbytes = sum(attribute.nbytes or 0 for node in graph.nodes for attribute in node.attributes)
-    parameters = sum(parameters_of(graph.nodes, graph.tree))
+    parameters = sum(graph.parameters)
     return f"{count(values, 'value')}, {count(parameters, 'parameter')}, {size_words(nbytes)}"
 
 

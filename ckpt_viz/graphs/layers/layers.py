@@ -325,7 +325,7 @@ class _Draft:
         return row < len(self.nodes) and self.nodes[row].role is Role.OPTIMIZER
 
     def _blocks(self, rows: list[int], depth: int = 0) -> list[int]:
-        if depth == _MAX_BLOCKS:
+        if depth == _MAX_BLOCKS or len(rows) < 2:
             return rows
         prefixes = [_BLOCK.match(self.names[row][:_MAX_NAME]) for row in rows]
         numbers: dict[str, set[str]] = {}
@@ -350,6 +350,8 @@ class _Draft:
         return grouped
 
     def _alike(self, rows: list[int], signatures: Sequence[object]) -> list[int]:
+        if len(rows) < 2:
+            return rows
         runs: list[list[int]] = []
         for row in rows:
             before = runs[-1][-1] if runs else None

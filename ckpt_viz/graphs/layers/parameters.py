@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from ckpt_viz.graphs.nodes.exported import copies_in_export
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role
 from ckpt_viz.graphs.nodes.tree import Tree
-from ckpt_viz.graphs.slots.hanging import hanging_variables
 
 _POWERS = re.compile(r"beta[12]_power(_\d+)?")  # of TensorFlow 1's Adam: they count its steps
 _METRICS = "keras_api"  # where Keras 2 saves metrics: all else below it has a better place
 _METRICS_OF_FILE = "metrics"  # where a file of tf_keras has those of a model
 
 
-def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
+def parameters_of(nodes: Sequence[Node], tree: Tree, is_state: Sequence[int]) -> list[int]:
     """Return by node the number of its own parameters.
 
-    The state of optimizers has none, nor have slots, counters of steps, and what metrics count. The
-    variables of metrics are those with no better place than below `keras_api`, or below `metrics`
-    in a file of tf_keras, unless a SavedModel says that they are trainable. A file of Keras'
-    `export()` has each variable twice, and counts it once.
+    The state of optimizers has none, nor have slots, counters of steps, and what metrics count;
+    `is_state` is what `are_of_optimizers` returns. The variables of metrics are those with no
+    better place than below `keras_api`, or below `metrics` in a file of tf_keras, unless a
+    SavedModel says that they are trainable. A file of Keras' `export()` has each variable twice,
+    and counts it once.
     """
     elements = [0] * len(nodes)
     copies = copies_in_export(nodes)
-    is_state, is_metric = are_of_optimizers(nodes, tree), bytearray(len(nodes))
+    is_metric = bytearray(len(nodes))
     for node_id in tree.preorder():
         node, parent, label = nodes[node_id], tree.parents[node_id], tree.labels[node_id]
         if node_id != ROOT:
@@ -42,12 +42,13 @@ def parameters_of(nodes: Sequence[Node], tree: Tree) -> list[int]:
     return elements
 
 
-def are_of_optimizers(nodes: Sequence[Node], tree: Tree) -> bytearray:
+def are_of_optimizers(nodes: Sequence[Node], tree: Tree, hanging: Collection[int]) -> Sequence[int]:
     """Return by node 1 if it is an optimizer or part of its state, else 0.
 
-    That is what is below it in the tree, but for variables of a model that nothing else holds.
+    That is what is below it in the tree, but for `hanging` ones: variables of a model that nothing
+    else holds.
     """
-    are_state, hanging = bytearray(len(nodes)), {*hanging_variables(nodes)}
+    are_state, hanging = bytearray(len(nodes)), {*hanging}
     for node_id in tree.preorder():
         is_below = node_id != ROOT and are_state[tree.parents[node_id]]
         is_state = is_below or nodes[node_id].role is Role.OPTIMIZER

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 
-from ckpt_viz.graphs.layers.parameters import are_of_optimizers
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role
 from ckpt_viz.graphs.nodes.tree import Tree, exported_lists
@@ -25,14 +24,15 @@ class Training(str, Enum):
     LEFT_OUT = "omitted"  # no optimizer has it, though one has others of its model
 
 
-def trainings_of(nodes: Sequence[Node], tree: Tree) -> list[Training | None]:
+def trainings_of(
+    nodes: Sequence[Node], tree: Tree, is_state: Sequence[int]
+) -> list[Training | None]:
     """Return by node what a training does to it; None for a node of which the source says nothing.
 
-    The state of optimizers has none. A variable counts as trained if one way to it from the root
-    leads through no frozen layer and no optimizer.
+    The state of optimizers, as `are_of_optimizers` tells it, has none. A variable counts as trained
+    if one way to it from the root leads through no frozen layer and no optimizer.
     """
     trainings: list[Training | None] = [None] * len(nodes)
-    is_state = are_of_optimizers(nodes, tree)
     for node_id, node in enumerate(nodes):
         if node.role is Role.VARIABLE and node.trainable is not None and not is_state[node_id]:
             trainings[node_id] = _of_variable(node)

@@ -66,6 +66,7 @@ _OF_ATTENTION = {
 }
 _ATTENTION = "MultiHeadAttention"
 _EVERY_ATTENTION = ("query_dense", "key_dense", "value_dense", "output_dense")
+_PARTS_OF_ATTENTION = frozenset(_OF_ATTENTION.values())
 # The parts of a Bidirectional: it first makes and calls the layer that it wraps.
 _DIRECTIONS = ("forward_layer", "backward_layer")
 _ATTENTIONS = frozenset(
@@ -200,14 +201,15 @@ def order_of_parts(names: Sequence[str], class_of_owner: str | None) -> Sequence
     >>> order_of_parts(["backward_layer", "forward_layer"], None)
     [1, 0]
     """
-    if {*_DIRECTIONS} <= {*names}:
-        known = {name: place for place, name in enumerate(_DIRECTIONS)}
-        return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
-    known = {name: place for place, name in enumerate(_OF_ATTENTION.values())}
-    if class_of_owner is None or known.keys().isdisjoint(names):
+    in_order: tuple[str, ...] = ()
+    if all(name in names for name in _DIRECTIONS):
+        in_order = _DIRECTIONS
+    elif class_of_owner is not None and not _PARTS_OF_ATTENTION.isdisjoint(names):
+        is_attention = path_component(class_of_owner) in _ATTENTIONS
+        in_order = tuple(_OF_ATTENTION.values()) if is_attention else ()
+    if not in_order:
         return range(len(names))
-    if path_component(class_of_owner) not in _ATTENTIONS:
-        return range(len(names))
+    known = {name: place for place, name in enumerate(in_order)}
     return sorted(range(len(names)), key=lambda place: known.get(names[place], len(known)))
 
 

@@ -229,9 +229,14 @@ class LayerNames:
         return holders(self.graph.nodes, self.graph.tree)
 
     @cached_property
-    def _names(self) -> Sequence[str]:
+    def of_nodes(self) -> Sequence[str]:
+        """What people call each node, without the better names for items of lists."""
         nodes, tree = self.graph.nodes, self.graph.tree
-        names = names_of(nodes, tree, list(tree.preorder()))
+        return names_of(nodes, tree, list(tree.preorder()))
+
+    @cached_property
+    def _names(self) -> Sequence[str]:
+        names = [*self.of_nodes]
         for node_id, name in self.in_lists.items():
             if names[node_id].isdecimal():
                 names[node_id] = name

@@ -476,18 +476,29 @@ class Graph:
         """For each node: what a training does to it, None if the source says nothing of it."""
         from ckpt_viz.graphs.layers.training import trainings_of
 
-        return trainings_of(self.nodes, self.tree)
+        return trainings_of(self.nodes, self.tree, self._are_of_optimizers)
+
+    @cached_property
+    def parameters(self) -> Sequence[int]:
+        """For each node: the number of its own parameters."""
+        from ckpt_viz.graphs.layers.parameters import parameters_of
+
+        return parameters_of(self.nodes, self.tree, self._are_of_optimizers)
+
+    @cached_property
+    def _are_of_optimizers(self) -> Sequence[int]:
+        from ckpt_viz.graphs.layers.parameters import are_of_optimizers
+
+        return are_of_optimizers(self.nodes, self.tree, self.hanging.variables)
 
     @cached_property
     def parameters_by_training(self) -> Mapping[Training, int]:
         """The number of parameters by what a training does to them; empty if nothing is known."""
-        from ckpt_viz.graphs.layers.parameters import parameters_of
         from ckpt_viz.graphs.layers.training import Training
 
         counts: Counter[Training] = Counter()
         if any(self.trainings):
-            elements = parameters_of(self.nodes, self.tree)
-            for training, number in zip(self.trainings, elements, strict=True):
+            for training, number in zip(self.trainings, self.parameters, strict=True):
                 if training is not None:
                     counts[training] += number
         return {training: counts[training] for training in Training if counts[training]}
@@ -512,7 +523,8 @@ class Graph:
         """The nodes as people think of them: layers by name, without what holds them together."""
         from ckpt_viz.graphs.layers.layers import layers_of
 
-        return layers_of(self.nodes, self.tree, calls=self.calls, hanging=self.hanging)
+        names = self.names.of_nodes
+        return layers_of(self.nodes, self.tree, {}, self.calls, names, self.hanging)
 
     @cached_property
     def names(self) -> LayerNames:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -30,7 +29,7 @@ def layer_outline(
 
 def _parameters(graph: Graph, tree: RowTree) -> list[int]:
     """Return the number of parameters in and below each row."""
-    view, own = graph.layers, parameters_of(graph.nodes, graph.tree)
+    view, own = graph.layers, graph.parameters
     amounts = [own[row] if row < len(own) else 0 for row in range(len(view.parents))]
     walks.add_up(amounts, view.parents, tree.order)
     return amounts

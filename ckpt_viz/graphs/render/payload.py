@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.graphs.layers.layers import Layers
-from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.in_no_checkpoint import amount_lost
 from ckpt_viz.graphs.nodes.nodes import Role, Sizes, SlotRule
@@ -232,7 +231,7 @@ def _layer_columns(graph: Graph, overlay: Overlay | None) -> _Columns:
         "layer_hanging": (view.hanging.get(row, 0) for row in rows),
         "layer_lost": (amount_lost(view.lost[row]) if row in view.lost else None for row in rows),
         "layer_shown": view.shown_in,
-        "layer_parameters": parameters_of(graph.nodes, graph.tree),
+        "layer_parameters": graph.parameters,
         "group_is_alike": (group.is_alike for group in view.groups),
     }
 

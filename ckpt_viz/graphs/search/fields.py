@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from math import isinf, isnan, prod
 
-from ckpt_viz.graphs.layers.parameters import parameters_of
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.names import ROOT_NAME
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node, Role, loses_values
@@ -71,7 +70,7 @@ def _of_property(value: str, reader: QueryReader, index: Index) -> Marks:
 
 def _unchanged(reader: QueryReader, index: Index) -> Marks:
     """Return the parameters that did not change; counters, seeds and slot variables may rest."""
-    parameters = parameters_of(index.nodes, index.graph.tree)
+    parameters = index.graph.parameters
     is_parameter = marks(elements > 0 for elements in parameters)
     return nodes_that_are("unchanged", _measures(reader)) & is_parameter
 

@@ -53,7 +53,7 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
 
     There are none in a graph of optimizers alone: there they belong.
     """
-    hanging = hanging_variables(nodes)
+    hanging = _hanging_variables(nodes)
     if not hanging:
         return Hanging((), ())
     scopes = _scopes(nodes, hanging)
@@ -70,7 +70,7 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
     )
 
 
-def hanging_variables(nodes: Sequence[Node]) -> tuple[int, ...]:
+def _hanging_variables(nodes: Sequence[Node]) -> tuple[int, ...]:
     """Return the trained variables to which no path leads without an optimizer."""
     trained = trained_variables(nodes)
     if not trained:
