@@ -136,7 +136,7 @@ def test_a_number_is_no_saved_name_of_a_layer_without_values() -> None:
     nodes[1] = nodes[1]._replace(role=Role.LAYER, own_name="conv")
     nodes[2] = nodes[2]._replace(role=Role.LAYER, own_name="relu")
     overlay = cv.diff(saved, replace(saved, nodes=tuple(nodes))).overlay
-    assert [*overlay.saved_names()] == [None, "0", None, None]
+    assert [*overlay.saved_names] == [None, "0", None, None]
 
 
 def test_what_only_the_other_side_has_renames_no_layer() -> None:

@@ -70,6 +70,8 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def changes(self) -> tuple[Change, ...]:
         """What happened to the program since the checkpoint was written."""
+        if self._run.is_unchanged:
+            return ()
         mapping = self._mapping.without(self._unbuilt)  # nothing has happened to these
         return changes_of(mapping, self._waiting | self._about(Kind.NOT_BUILT))
 

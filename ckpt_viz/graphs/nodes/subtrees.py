@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 
 from ckpt_viz.graphs.nodes.nodes import Child, Node, has_value
 
@@ -73,7 +74,7 @@ def joined(first: Sequence[Node], second: Sequence[Node]) -> list[Node]:
 
 def values_of(node: Node) -> object:
     """Return a node's contents: names, dtypes and shapes of its values."""
-    return (
-        node.registered_saver,
-        tuple([(a.name, a.dtype, a.shape) for a in node.attributes]),
-    )
+    return node.registered_saver, tuple(map(_content, node.attributes))
+
+
+_content = attrgetter("name", "dtype", "shape")

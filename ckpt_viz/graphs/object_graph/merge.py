@@ -96,6 +96,11 @@ class _Added:
     base_size: int
     valued: Collection[int]
 
+    def has_ghosts(self, node_id: int) -> bool:
+        """Return whether a child of a node is a ghost."""
+        places = [self.of_other[child.node_id] for child in self.nodes[node_id].children]
+        return max(places, default=-1) >= self.base_size
+
     def beside(self, own: Sequence[Child], node_id: int) -> list[Child]:
         """Return children of a base node with the ghosts of a counterpart, in the order there."""
         behind: dict[int | None, list[Child]] = defaultdict(list)
@@ -175,7 +180,7 @@ class _Added:
 def _with_ghosts(node: Node, added: _Added, counterparts: Sequence[int]) -> Node:
     """Return a base node together with the ghosts among the children of its counterparts."""
     children = list(node.children)
-    for node_id in counterparts:
+    for node_id in filter(added.has_ghosts, counterparts):
         children = added.beside(children, node_id)
     slots = [slot for node_id in counterparts for slot in added.slot_variables(node_id)]
     if len(children) == len(node.children) and not slots:

@@ -38,8 +38,9 @@ class SideNames:
 
     def name(self, node_id: int) -> str:
         """Return what people call a merged node on its own side."""
-        names, node = self._side(node_id)
-        return names.name(node)
+        if node_id < len(self.base.nodes):
+            return self.base.names.name(node_id)
+        return self.other.names.name(self.in_other[node_id])
 
     def place(self, node_id: int) -> str:
         """Return the path of a merged node in the names that people give, on its own side."""

@@ -201,21 +201,24 @@ class Overlay:
     @cached_property
     def saved_titles(self) -> Mapping[int, str]:
         """The titles on the saved side (in a) of the rows of layers that have others there."""
-        others = {node: name for node, name in enumerate(self.saved_names()) if name is not None}
+        others = {node: name for node, name in enumerate(self.saved_names) if name is not None}
         return self.layers.titles_with(others)
 
-    def saved_names(self) -> Iterator[str | None]:
-        """Yield what people call each node on the saved side (in a), if that is another name.
+    @cached_property
+    def saved_names(self) -> Sequence[str | None]:
+        """What people call each node on the saved side (in a), if that is another name.
 
         Of what another part holds there, this is the whole path. A number alone is no name of a
         node without values: it may be that of an item in another block.
         """
         names, valued = self.names, walks.with_value_below(self.graph.nodes)
+        found: list[str | None] = []
         for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
             name_in_other = names.place_in_other if is_elsewhere else names.name_in_other
             other = name_in_other(node_id)
             is_number = other.isdecimal() and node_id not in valued
-            yield None if is_number or other in ("", names.name(node_id)) else other
+            found.append(None if is_number or other in ("", names.name(node_id)) else other)
+        return found
 
     def saved_labels(self) -> Iterator[str | None]:
         """Yield each node's local name on the saved side (in a), if it has another there."""

@@ -258,7 +258,7 @@ def _overlay_columns(overlay: Overlay) -> _Columns:
         "overlay_state": (mark.state for mark in marks),
         "overlay_detail": (mark.detail or None for mark in marks),
         "overlay_saved_label": overlay.saved_labels(),
-        "overlay_saved_name": overlay.saved_names(),
+        "overlay_saved_name": overlay.saved_names,
         "overlay_partner": (mark.partner or None for mark in marks),
         "overlay_goes_to": (mark.goes_to for mark in marks),
         "overlay_is_held_elsewhere": overlay.are_held_elsewhere,

@@ -53,7 +53,7 @@ class Index:
         """What people call each node on the saved side of a comparison (in a)."""
         if self.overlay is None:
             return self.called
-        pairs = zip(self.overlay.saved_names(), self.called, strict=True)
+        pairs = zip(self.overlay.saved_names, self.called, strict=True)
         return [called if name is None else folded(name) for name, called in pairs]
 
     @cached_property
