@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import groupby
 from types import MappingProxyType
 
@@ -29,6 +29,7 @@ from ckpt_viz.graphs.nodes.nodes import (
     has_value,
     loses_values,
 )
+from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
 from ckpt_viz.graphs.slots.hanging import BLOCKS, Hanging, hanging_from_optimizers
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
@@ -387,10 +388,11 @@ class _Draft:
         Layers of different names are never alike, whatever attributes hold them.
         """
         known: dict[object, int] = {}
-        numbers = [0] * len(self.children)
+        numbers, bare = [0] * len(self.children), cache(_without_numbers)
         for row in reversed(list(walks.below(self.children))):
-            below = [(_NUMBERS.sub("", self.names[c]), numbers[c]) for c in self.children[row]]
-            if row < len(self.nodes) and len({name for name, _ in below}) == len(below):
+            below = [(bare(self.names[c]), numbers[c]) for c in self.children[row]]
+            is_node = row < len(self.nodes) and len(below) > 1
+            if is_node and len({name for name, _ in below}) == len(below):
                 below.sort()  # attributes, which a file may have in any order
             numbers[row] = known.setdefault((self._own(row), tuple(below)), len(known))
         return numbers
@@ -399,12 +401,10 @@ class _Draft:
         if row >= len(self.nodes):
             return None
         node = self.nodes[row]
-        values = tuple((a.name, a.dtype, a.shape) for a in node.attributes)
-        mark = self.marks.get(row)
-        own_name = _NUMBERS.sub("", node.own_name or "")
-        lost = tuple(note.name for note in node.not_saved if note.is_lost)
-        kind = node.role, node.type_name, own_name, node.registered_saver
-        return *kind, values, node.error, mark, lost
+        own_name = node.own_name and _without_numbers(node.own_name)
+        lost = tuple([note.name for note in node.not_saved if note.is_lost])
+        kind = node.role, node.type_name, own_name or "", values_of(node)
+        return *kind, node.error, self.marks.get(row), lost
 
     def _is_something(self, node_id: int) -> bool:
         """Return whether a node deserves a row even if nothing below it does."""
@@ -455,6 +455,10 @@ def blocks_in(name: str) -> Iterator[tuple[str, str]]:
             return
         yield name[: at + block.end("stem")], name[: at + block.end("number")]
         at += block.end()
+
+
+def _without_numbers(name: str) -> str:
+    return _NUMBERS.sub("", name)
 
 
 def _follows(before: str, after: str) -> bool:

@@ -32,6 +32,7 @@ _WHY = {
     Cause.DAMAGED: Why.DAMAGED,
     Cause.KEY_MISSING: Why.ABSENT,
 }
+_HERE = ValueCell(Destination.HERE)
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,7 @@ class _Filling:
         if target == obj and obj in self.call.reshaped:
             return ValueCell(Destination.RESHAPES, Why.SHAPE)
         if target == obj or target >= len(self.live.nodes):
-            return ValueCell(Destination.HERE)
+            return _HERE
         return ValueCell(Destination.INTO, other=target)
 
     def _after_error(self, node: int, obj: int | None) -> ValueCell | None:

@@ -45,8 +45,7 @@ class _Part(NamedTuple):
 _Places = tuple[int | None, int | None]
 
 
-@dataclass(frozen=True)
-class FoldedRows:
+class FoldedRows(NamedTuple):
     """Rows that all go the same way, with the names of the part that they are, on both sides.
 
     `saved` and `live` are the place of the part, "" on a side without it; of a run, those of the
@@ -60,7 +59,7 @@ class FoldedRows:
     live: tuple[str, ...]
     rows: tuple[RestoreRow, ...]
     nodes: tuple[_Places, ...]
-    branches: tuple[tuple[_Part, _Branch], ...] = field(default=(), repr=False)
+    branches: tuple[tuple[_Part, _Branch], ...] = ()
     parts: int = 1
     is_run: bool = True
 

@@ -40,12 +40,11 @@ class Chains:
 
 def _parts_from(graph: Graph, row: int) -> list[int]:
     """Return the parts from below the root to a row of layers."""
-    layers, parts = graph.layers, list[int]()
+    layers, parts, size = graph.layers, list[int](), len(graph.nodes)
     for _ in range(_MOST_LEVELS):
         if row in (ROOT, NOWHERE):
             break
-        group = layers.group(row)
-        is_part = _is_part(graph, row) if group is None else not group.is_alike
+        is_part = _is_part(graph, row) if row < size else not layers.groups[row - size].is_alike
         parts += [row] * is_part
         row = layers.parents[row]
     return parts[::-1]

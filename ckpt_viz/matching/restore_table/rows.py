@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import NamedTuple
 
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.pairs import Certainty
@@ -41,8 +42,7 @@ class Why(str, Enum):
     NO_CODE = "no code"  # only the object's own code restores such values
 
 
-@dataclass(frozen=True, slots=True)
-class ValueCell:
+class ValueCell(NamedTuple):
     """What one way to restore does with the value of a row.
 
     `why` it is not where it belongs, if it is not, and the class of the `error` of a failure.
@@ -67,8 +67,7 @@ class ValueCell:
         return self if self.would is None else self.would
 
 
-@dataclass(frozen=True, slots=True)
-class RestoreRow:
+class RestoreRow(NamedTuple):
     """One value: the saved node, the live object, and what happens to them.
 
     `plain` is what the checked call does, and `fixed` what the fix does, None without a fix. A
