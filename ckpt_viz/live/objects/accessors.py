@@ -222,7 +222,8 @@ def _way_to_layer(layers: Sequence[Any], index: int) -> str:
     if not isinstance(name, str) or name == "":
         return f".layers[{index}]"
     names = (getattr(layer, "name", None) for layer in layers)
-    is_alone = sum(isinstance(other, str) and other == name for other in names) == 1
+    others = [other for other in names if isinstance(other, str)]
+    is_alone = others.count(name) == 1
     # Keras goes on counting automatic names: `dense_3` is another one in the next run.
     is_named = is_alone and not is_automatic(name, type(layers[index]).__name__)
     return f".get_layer({quoted(name)})" if is_named else f".layers[{index}]"

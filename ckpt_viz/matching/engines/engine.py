@@ -87,10 +87,14 @@ class _Restore:
     # Object at which they wait, node
     waiting_counters: list[tuple[int, int]] = field(default_factory=list)
     created: set[int] = field(default_factory=set)
+    nodes: Sequence[Node] = field(init=False)  # the saved ones
+
+    def __post_init__(self) -> None:
+        self.nodes = self.saved.nodes
 
     def run(self) -> Trace:
         if not self.rules.skips_slots:
-            for optimizer, node in enumerate(self.saved.nodes):
+            for optimizer, node in enumerate(self.nodes):
                 for slot in node.slot_variables:
                     self.slots.setdefault(slot.variable, []).append(
                         (optimizer, slot.slot_variable, slot.slot_name)
@@ -107,7 +111,7 @@ class _Restore:
         )
 
     def _walk_attached(self) -> None:
-        children = self.saved.nodes[ROOT].children
+        children = self.nodes[ROOT].children
         by_name = {child.local_name: child.node_id for child in reversed(children)}
         for name, obj in self.live.attached:
             node = by_name.get(name)
@@ -118,7 +122,7 @@ class _Restore:
         at_root = [at for at in self.waiting_counters if at[0] == self.live.root]
         below = [at for at in self.waiting_counters if at[0] != self.live.root]
         waiting = [*below, *at_root]
-        protos = [(obj, self.saved.nodes[node]) for obj, node in waiting]
+        protos = [(obj, self.nodes[node]) for obj, node in waiting]
         try:
             counter = self.live.new_save_counter(
                 [(obj, proto, self._stored_of(proto)) for obj, proto in protos]
@@ -130,7 +134,7 @@ class _Restore:
             return
         if counter.value_of is not None:
             at, node = waiting[counter.value_of]
-            failure = self._unread_of(self.saved.nodes[node])
+            failure = self._unread_of(self.nodes[node])
             if failure is not None:
                 self._fail(failure, node, at, ROOT, SAVE_COUNTER)
                 return
@@ -167,7 +171,7 @@ class _Restore:
         self.steps.append(Step(Action.BIND, node, obj, parent, name))
 
     def _gather(self, node: int, obj: int, pending: _Pending) -> None:
-        proto = self.saved.nodes[node]
+        proto = self.nodes[node]
         keepers = self.live.bookkeepers(obj)
         steps = self.steps
         if obj in self.created:  # made with the saved value, so there is nothing left to restore
@@ -211,7 +215,7 @@ class _Restore:
             self._fail(refusal.failure, node, obj)
             return
         bound, steps = self.bound, self.steps
-        for edge in self.saved.nodes[node].children:
+        for edge in self.nodes[node].children:
             local_name, child = edge.local_name, edge.node_id
             if child in bound:
                 steps.append(Step(Action.KEEP, child, None, node, local_name))
@@ -234,14 +238,14 @@ class _Restore:
 
     def _waits(self, node_id: int) -> bool:
         """Return whether a node without an object is kept until there is one."""
-        node = self.saved.nodes[node_id]
+        node = self.nodes[node_id]
         if node.waits is not None:
             return node.waits
         return bool(node.attributes) or node_id in self._valued
 
     @cached_property
     def _valued(self) -> Set[int]:
-        return walks.with_value_below(self.saved.nodes)
+        return walks.with_value_below(self.nodes)
 
     # --- slot variables
 
@@ -269,7 +273,7 @@ class _Restore:
         known: bool = False,
     ) -> None:
         """Pass a slot to its optimizer; `known` if the optimizer was bound before the variable."""
-        proto = self.saved.nodes[slot_node]
+        proto = self.nodes[slot_node]
         try:
             answer = self.live.slot(optimizer, variable, name, proto, self._stored_of(proto))
         except Refusal as refusal:

@@ -117,8 +117,8 @@ class GraphSide:
         return None
 
     def _node(self, obj: int) -> Node:
-        size = len(self.graph.nodes)
-        return self.graph.nodes[obj] if obj < size else self.made[obj - size]
+        nodes = self.graph.nodes
+        return nodes[obj] if obj < len(nodes) else self.made[obj - len(nodes)]
 
 
 def _reads(node: Node, live: Node) -> Iterator[Read]:
