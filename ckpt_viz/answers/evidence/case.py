@@ -93,9 +93,7 @@ class Case:
         if self.run.is_unchanged:
             return ()
         if waiting not in self._changes:
-            is_all_right = self.placement.is_all_right  # then no other index leads a value astray
-            in_place = frozenset[int]() if is_all_right else self.placement.in_place
-            self._changes[waiting] = changes_of(self.run.mapping, waiting, in_place)
+            self._changes[waiting] = changes_of(self.run.mapping, waiting)
         return self._changes[waiting]
 
     @cached_property
