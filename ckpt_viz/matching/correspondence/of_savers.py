@@ -164,12 +164,6 @@ class _FreeNames:
                 nodes = tuple(tensor.nodes[0] for tensor in in_order)
                 self.free[name] = _named(name, nodes, in_order[0].dtype, *shapes)
 
-    def part_again(self) -> None:
-        """Undo `join_parts` for what is still free."""
-        for joined in [tensor for tensor in self.free.values() if len(tensor.nodes) > 1]:
-            del self.free[joined.name]
-            self.free |= {tensor.name: tensor for tensor in map(self._tensor, joined.nodes)}
-
     def is_slot(self, tensor: _NamedTensor) -> bool:
         """Return whether a name is that of a slot variable."""
         return self.graph.nodes[tensor.nodes[0]].slot is not None
@@ -243,15 +237,10 @@ class _PairedNames:
         for side in self.sides:
             side.join_parts()
         self._by_own_names()
-        variables = [[t for t in s.free.values() if not s.is_slot(t)] for s in self.sides]
-        self._equal_ends(*([t for t in side if not t.is_average] for side in variables))
-        self._slots()
         self._equal_ends(*(list(side.free.values()) for side in self.sides))
         for kinds in ((True, False), (False, True)):
             tensors = zip(self.sides, kinds, strict=True)
             self._equal_ends(*(side.tensors(are_averages=kind) for side, kind in tensors))
-        for side in self.sides:
-            side.part_again()
         self._other_shapes()
         self._unique_shapes()
         self._scopes()
