@@ -27,12 +27,10 @@ class Optimizers:
         self.of_live = _inner_optimizers(live, paired.live.items.in_optimizers)
 
     def run(self) -> None:
-        """Pair optimizers: by the variables of their slots, by path, or if each is the only one.
-
-        Slots of variables whose own places are guesses come last.
-        """
-        votes = self._votes()
-        self._by_votes({both: sure for both, sure in votes.items() if sure is not Certainty.GUESS})
+        """Pair optimizers: by the variables of their slots, by path, or if each is the only one."""
+        for (x, y), certainty in self._votes().items():
+            if certainty is not Certainty.GUESS:
+                self.paired.add(x, y, certainty, Evidence.SLOT)
         free = self.paired.free(self.of_saved, self.of_live)
         paths = (lambda x: _path(self.saved, x)), (lambda y: _path(self.live, y))
         for x, y in unique(*free, *paths):
@@ -43,7 +41,6 @@ class Optimizers:
             are_only = len(self.of_saved) == len(self.of_live) == 1
             sure = Certainty.LIKELY if are_only else Certainty.GUESS
             self.paired.add(xs[0], ys[0], sure, Evidence.ALONE)
-        self._by_votes(votes)
         for pair in list(self.paired.by_node.values()):
             if self.saved.nodes[pair.node].role is Role.OPTIMIZER:
                 self._values(pair.node, pair.obj)
@@ -70,10 +67,6 @@ class Optimizers:
         for holder in {parents[node] for node in agreed if node in parents}:
             if holder in children and agreed.issuperset(children[holder]):
                 self.paired.confirm(holder, Evidence.LISTED)
-
-    def _by_votes(self, votes: Mapping[tuple[int, int], Certainty]) -> None:
-        for (x, y), certainty in votes.items():
-            self.paired.add(x, y, certainty, Evidence.SLOT)
 
     def _votes(self) -> Mapping[tuple[int, int], Certainty]:
         """Return optimizers with slots of paired variables, and the surest pair of these.
@@ -105,13 +98,6 @@ class Optimizers:
             others = _own_values(self.live, other, self.paired.node_of)
             for node, obj in unique(list(labels), list(others), labels.get, others.get):
                 self.paired.add(node, obj, certainty, Evidence.HOLDER)
-        if self.paired.by_node[x].evidence is Evidence.WORDS:  # no slot is known as such
-            lists = (
-                _listed(self.saved, x, self.paired.by_node),
-                _listed(self.live, y, self.paired.node_of),
-            )
-            for node, obj in zip(*lists, strict=False):
-                self.paired.add(node, obj, certainty, Evidence.LISTED)
 
 
 def _listed(graph: Graph, optimizer: int, taken: Container[int]) -> list[int]:

@@ -75,8 +75,6 @@ class PairedItems:
         """Return what the names of two parts prove, for a pair that content or order makes."""
         if not self._are_holders(x, y):
             return None
-        if self.saved.strong[x] & self.live.strong[y]:
-            return Evidence.NAMES
         return Evidence.WORDS if self.are_related(x, y) else None
 
     def confirm(self, node: int, evidence: Evidence) -> None:
@@ -196,21 +194,9 @@ class PairedItems:
         """
         if self.are_equal(x, y):
             return False
-        names, others = self.saved.labels[x], self.live.labels[y]
-        if any(self.saved.labels[n] & others for n in self._like_live(y)):
-            return True
-        if any(names & self.live.labels[n] for n in self._like_saved(x)):
+        if any(self.saved.labels[n] & self.live.labels[y] for n in self._like_live(y)):
             return True
         return self._is_kept_beside(x, y)
-
-    def is_more_similar_in_place(self, x: int, y: int, similarity: float) -> bool:
-        """Return whether a plain restore binds one of two items to a free one more like it."""
-        for a, b in ((x, self.bound.get(x, ROOT)), (self._node_bound_to.get(y, ROOT), y)):
-            is_free = a not in self.by_node and b not in self.node_of
-            are_items = a in self.saved.content and b in self.live.content
-            if is_free and are_items and self.similarity(a, b) > similarity:
-                return True
-        return False
 
     def _is_kept_beside(self, x: int, y: int) -> bool:
         """Return whether one of two unequal items has its equal in its own place, free and beside.

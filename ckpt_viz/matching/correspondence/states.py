@@ -38,7 +38,6 @@ def state_pairs(saved: Graph, live: Graph, others: Mapping[int, Pair]) -> Iterat
         yield from (Pair(*both) for both in _by_name_and_order(*sides, nodes))
         for obj, node, certainty, evidence in _by_name_and_order(sides[1], sides[0], objects):
             yield Pair(node, obj, certainty, evidence)
-        yield from _in_equal_lists(*sides)
         yield from _in_order_of_variables(*sides, others, nodes)
 
 
@@ -207,19 +206,6 @@ def _by_name_and_order(
             certainty = Certainty.LIKELY if is_sure else Certainty.GUESS
             for state, other in zip(states, telling_states[key], strict=True):
                 yield state, other, certainty, Evidence.ORDER
-
-
-def _in_equal_lists(saved: _Side, live: _Side) -> Iterator[Pair]:
-    """Yield the states of two lists that hold equal values, and no side tells whose they are."""
-    lists = saved.states, live.states
-    looks = [
-        [values_of(side.graph.nodes[state]) for state in states]
-        for side, states in zip((saved, live), lists, strict=True)
-    ]
-    if looks[0] == looks[1]:
-        for state, other in zip(*lists, strict=True):
-            if saved.graph.nodes[state].slot is None and live.graph.nodes[other].slot is None:
-                yield Pair(state, other, Certainty.LIKELY, Evidence.LISTED)
 
 
 def _in_order_of_variables(

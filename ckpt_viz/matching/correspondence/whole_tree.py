@@ -47,10 +47,8 @@ class WholeTree:
         self._moved(Leaves.NAMED)
         self._renamed_in_place()
         self._by_plain_restore()
-        self._holders()
         self._beside_roots()
         self._moved(Leaves.ALL)
-        self._by_plain_restore()
         self._holders()
         self._of_other_shapes()
         self._chains()
@@ -125,7 +123,8 @@ class WholeTree:
         keys = (lambda x: key(self.saved, x)), (lambda y: key(self.live, y))
         for x, y in chain(unique(xs, ys, *keys), self._nearest(xs, ys, *keys)):
             if self._may_move(x, y, name, leaves):
-                self.paired.add(x, y, self._certainty_of_move(x, y, name), _EVIDENCE[name])
+                evidence = Evidence.CONTENT if name == "content" else Evidence.NAMES
+                self.paired.add(x, y, self._certainty_of_move(x, y, name), evidence)
                 self._settle()
 
     def _still_free(self, xs: Sequence[int], ys: Sequence[int]) -> tuple[list[int], list[int]]:
@@ -166,8 +165,6 @@ class WholeTree:
         ]
 
     def _may_move(self, x: int, y: int, name: str, leaves: Leaves) -> bool:
-        if x in self.paired.by_node or y in self.paired.node_of:
-            return False
         is_value = not self.saved.items.children[x]
         both = self.saved.strong[x] & self.live.strong[y]
         if is_value and not both and (leaves is Leaves.NAMED or self._leaves_its_layer(x, y)):
@@ -216,8 +213,6 @@ class WholeTree:
         return not may_differ and self.paired.contradict(x, y)
 
     def _may_have_one_name(self, x: int, y: int) -> bool:
-        if not self.paired.are_alike(x, y):
-            return False
         return self.paired.similarity(x, y) > 0 or bool(self.saved.kinds(x) & self.live.kinds(y))
 
     def _certainty_of_move(self, x: int, y: int, name: str) -> Certainty:
@@ -348,9 +343,6 @@ class WholeTree:
     def _is_bound_rightly(self, x: int, y: int, above: Pair) -> bool:
         if above.obj != self.live.items.parent[y] or self.paired.contradict(x, y):
             return False
-        value = self.saved.items.value[x]
-        if value is not None and value == self.live.items.value[y]:
-            return True
         if self.saved.kinds(x) & self.live.kinds(y):
             return True
         return self.saved.values(x) == self.live.values(y) != []
@@ -409,36 +401,15 @@ class WholeTree:
             self.paired.add(top, bound, pair.certainty, Evidence.WITHIN)
 
 
-def _by_all_names(side: Described, item: int) -> Hashable:
-    return side.named[item], *sorted(side.names(item))
-
-
-def _by_inner_names(side: Described, item: int) -> Hashable:
-    return side.named[item]
-
-
-def _by_name(side: Described, item: int) -> Hashable:
-    is_named = bool(side.strong[item])
-    return tuple(sorted(side.names(item))) if is_named else (id(side), item)
-
-
-def _by_content(side: Described, item: int) -> Hashable:
-    return side.content[item]
-
-
 _KEYS: dict[str, Key] = {
-    "names": _by_all_names,
-    "inner names": _by_inner_names,
-    "name": _by_name,
-    "content": _by_content,
+    "names": lambda side, item: (side.named[item], *sorted(side.names(item))),
+    "inner names": lambda side, item: side.named[item],
+    "name": lambda side, item: (
+        tuple(sorted(side.names(item))) if side.strong[item] else (id(side), item)
+    ),
+    "content": lambda side, item: side.content[item],
 }
 _OF_CONTENT = ("inner names", "content")  # keys that say nothing of an item's own name
-_EVIDENCE = {
-    "names": Evidence.NAMES,
-    "inner names": Evidence.NAMES,
-    "name": Evidence.NAMES,
-    "content": Evidence.CONTENT,
-}
 
 
 def _is_sure(pair: Pair) -> bool:
