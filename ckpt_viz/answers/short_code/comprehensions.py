@@ -17,6 +17,7 @@ from ckpt_viz.ground.expressions import quoted
 
 _FEWEST, _FEWEST_IN_ZIP = 3, 5  # items of a comprehension, and of one over several lists
 _FEWEST_IN_RANGE = 5  # numbers of a list
+_WIDTH_OF_ZIP = 40
 _MOST_SINGLE = 12  # items with a line of their own
 _MOST_GROUPS = 4  # comprehensions for expressions that differ in places alone
 _DIGITS = r"0|[1-9]\d{0,8}"  # a file may have names of thousands of digits
@@ -93,7 +94,8 @@ class Loop:
         names = f"for {', '.join(self.columns)} in "
         if len(values) == 1:
             return joined([names], values[0])
-        return joined([names], list_of(["\n".join(column) for column in values], "zip(", ")"))
+        columns = ["\n".join(column) for column in values]
+        return joined([names], list_of(columns, "zip(", ")", width=_WIDTH_OF_ZIP))
 
 
 def loops(items: Iterable[KeyedExpression]) -> Iterator[Loop]:

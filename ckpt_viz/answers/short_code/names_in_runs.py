@@ -13,6 +13,7 @@ _NUMBERS = re.compile(r"(0|[1-9]\d{0,8})", re.ASCII)
 _PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
 _LONGEST_BLOCK = 12  # names with one number
 _FEWEST = 3  # names of a run
+_MOST_ENDS, _MOST_FIRST = 6, 4  # ends of each name, names before these
 _WIDTH = 88
 
 
@@ -32,25 +33,31 @@ class _Counting(NamedTuple):
 
 
 def in_list(names: Sequence[str]) -> list[str]:
-    """Return the code of a list of names, in lines.
+    """Return the code of a list of names, in lines; the shortest of several.
 
     >>> in_list(["conv", "conv_1", "conv_2", "conv_3", "head"])
     ["['conv', *(f'conv_{n}' for n in range(1, 4)), 'head']"]
     >>> in_list([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
     ["[*(f'b{n}_{end}' for n in range(2) for end in ('in', 'out'))]"]
     """
-    return list_of([*_items(names)])
+    ways = [[*_items(names)]]
+    for first in range(min(_MOST_FIRST, len(names)) + 1):
+        products = (_product(names[first:], size) for size in range(2, _MOST_ENDS + 1))
+        ways += [[*map(quoted, names[:first]), product] for product in products if product]
+    return list_of(min(ways, key=lambda items: sum(map(len, items))))
 
 
-def list_of(items: Sequence[str], opening: str = "[", closing: str = "]") -> list[str]:
+def list_of(
+    items: Sequence[str], opening: str = "[", closing: str = "]", width: int = _WIDTH
+) -> list[str]:
     """Return the code of a list, or a call, of items that are code, in lines."""
     text = ", ".join(items)
-    if len(text) <= _WIDTH and "\n" not in text:
+    if len(text) <= width and "\n" not in text:
         return [f"{opening}{text}{closing}"]
     lines = [""]
     for item in items:
         first, *others = item.split("\n")
-        if lines[-1] and (others or len(lines[-1]) + len(item) > _WIDTH):
+        if lines[-1] and (others or len(lines[-1]) + len(item) > width):
             lines.append("")
         lines[-1] += f" {first}" if lines[-1] else first
         lines += others
@@ -81,6 +88,22 @@ def joined(*parts: Sequence[str]) -> list[str]:
         lines[-1] += first
         lines += others
     return lines
+
+
+def _product(items: Sequence[str], size: int) -> str:
+    """Return code of names that each have the same ends; "" for others."""
+    blocks = [[*items[at : at + size]] for at in range(0, len(items), size)]
+    if len(blocks) < 2:
+        return ""
+    shared = os.path.commonprefix(blocks[0])  # noqa: RUF071 (these are no paths)
+    name = shared.rstrip("_/. -:")
+    between, ends = shared[len(name) :], [item[len(shared) :] for item in blocks[0]]
+    names = [block[0].removesuffix(between + ends[0]) for block in blocks]
+    is_made = blocks == [[f"{name}{between}{end}" for end in ends] for name in names]
+    if not is_made or len({*ends}) < size or not all(map(_PLAIN.fullmatch, [between, *ends])):
+        return ""
+    every, form = "\n".join(in_list(names)), quoted(f"{{name}}{between}{{end}}")
+    return f"*(f{form} for name in {every} for end in {_ends(ends)})"
 
 
 def _ends(ends: Sequence[str]) -> str:
