@@ -30,21 +30,13 @@ class Emptied:
 
     def is_in_program(self, node: int) -> bool:
         """Return whether the program has a part without values for a saved part with values."""
-        obj = self.counterparts.get(node) or self._place_of(node)
+        obj = self.counterparts.get(node) or _place_of(self.saved, node, self._places[0])
         return obj is not None and _is_empty(self.live, obj)
 
     def is_in_file(self, obj: int) -> bool:
         """Return whether the file has a part without values for a part of the program."""
-        node = self._saved_parts.get(obj) or self._place_in_file(obj)
+        node = self._saved_parts.get(obj) or _place_of(self.live, obj, self._places[1])
         return node is not None and _is_empty(self.saved, node)
-
-    def _place_of(self, node: int) -> int | None:
-        is_index = INDEX.fullmatch(self.saved.tree.labels[node])
-        return None if is_index else self._places[0](node)
-
-    def _place_in_file(self, obj: int) -> int | None:
-        is_index = INDEX.fullmatch(self.live.tree.labels[obj])
-        return None if is_index else self._places[1](obj)
 
     @cached_property
     def _places(self) -> tuple[_Lookup, _Lookup]:
@@ -53,6 +45,10 @@ class Emptied:
     @cached_property
     def _saved_parts(self) -> Mapping[int, int]:
         return {obj: node for node, obj in self.counterparts.items()}
+
+
+def _place_of(graph: NamedGraph, part: int, lookup: _Lookup) -> int | None:
+    return None if INDEX.fullmatch(graph.tree.labels[part]) else lookup(part)
 
 
 def _is_empty(graph: NamedGraph, part: int) -> bool:

@@ -58,11 +58,7 @@ class States:
         """Return the slot variables of the optimizers that a part is or holds."""
         if not self._slots:
             return []
-        return [slot for node in self.within(top) for slot in self._slots.get(node, ())]
-
-    def within(self, top: int) -> Iterator[int]:
-        """Yield a part and all parts below it, slot variables of its variables included."""
-        return self.graph.tree.below(top)
+        return [slot for node in self.graph.tree.below(top) for slot in self._slots.get(node, ())]
 
     @cached_property
     def _slots(self) -> Mapping[int, Sequence[int]]:
@@ -82,7 +78,7 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
         slots = saved.slots_within(node), live.slots_within(pair.obj)
         differences = [*_differences(mapping, node, pair.obj, slots)]
         if not differences:
-            within = {*saved.within(node)}, {*live.within(pair.obj)}
+            within = {*mapping.saved.tree.below(node)}, {*mapping.live.tree.below(pair.obj)}
             has_nameless = any(True for _ in _nameless(mapping.saved, within[0]))
             differences += _other_variables(mapping, *slots, has_nameless=has_nameless)
             differences += _other_state(mapping, *within)
