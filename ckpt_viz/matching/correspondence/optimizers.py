@@ -98,6 +98,13 @@ class Optimizers:
             others = _own_values(self.live, other, self.paired.node_of)
             for node, obj in unique(list(labels), list(others), labels.get, others.get):
                 self.paired.add(node, obj, certainty, Evidence.HOLDER)
+        if self.paired.by_node[x].evidence is Evidence.WORDS:  # no slot is known as such
+            lists = (
+                _listed(self.saved, x, self.paired.by_node),
+                _listed(self.live, y, self.paired.node_of),
+            )
+            for node, obj in zip(*lists, strict=False):
+                self.paired.add(node, obj, certainty, Evidence.LISTED)
 
 
 def _listed(graph: Graph, optimizer: int, taken: Container[int]) -> list[int]:
