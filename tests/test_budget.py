@@ -19,6 +19,9 @@ import pytest
 
 import ckpt_viz as cv
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.overlay.overlay import Overlay
+from ckpt_viz.graphs.render.payload import encode
 from ckpt_viz.graphs.slots.roles import assign_roles
 
 pytestmark = pytest.mark.tf
@@ -100,6 +103,10 @@ def _value(name: str) -> Node:
     return Node(attributes=(Attribute("VARIABLE_VALUE", name, name, "float32", (2,), 8),))
 
 
+def _pictured(check: cv.RestoreCheck) -> tuple[Graph, Overlay]:
+    return check.overlay.graph, check.overlay
+
+
 def figures(directory: Path) -> Mapping[str, float]:
     """Return what is counted, by its name in the budget."""
     live = program(1000)
@@ -110,6 +117,10 @@ def figures(directory: Path) -> Mapping[str, float]:
     walk = calls_of(lambda: cv.graph(live))
     check = calls_of(lambda: cv.check(live, path))
     of_changed = calls_of(lambda: cv.check(changed, path))
+    checks = [(cv.check(live, path), cv.check(changed, path)) for _ in range(2)]
+    shown, fixed = iter(checks), iter(checks)
+    picture = calls_of(lambda: encode(*_pictured(next(shown)[0])))
+    code = calls_of(lambda: next(fixed)[1].fix().code)
     output = subprocess.check_output([sys.executable, "-c", _OPEN, path], text=True)
     imported, opened = map(int, output.split())
     a, b = plain_graph(), plain_graph()
@@ -121,6 +132,8 @@ def figures(directory: Path) -> Mapping[str, float]:
         "calls_for_each_node.walk": walk.total() / size,
         "calls_for_each_node.check": check.total() / size,
         "calls_for_each_node.check_of_changed": of_changed.total() / size,
+        "calls_for_each_node.picture_of_check": picture.total() / size,
+        "calls_for_each_node.code_of_fix": code.total() / size,
         "calls_for_each_node.find_again": calls_of(lambda: a.find("kernel")).total() / len(a.nodes),
         "calls_for_each_node.text_of_equal": calls_of(lambda: str(diff)).total() / len(a.nodes),
         "calls.walks_in_a_check": check["walk", "reach"],

@@ -212,13 +212,14 @@ class Overlay:
         node without values: it may be that of an item in another block.
         """
         names, valued = self.names, walks.with_value_below(self.graph.nodes)
-        found: list[str | None] = []
+        saved_names: list[str | None] = []
         for node_id, is_elsewhere in enumerate(self.are_held_elsewhere):
             name_in_other = names.place_in_other if is_elsewhere else names.name_in_other
             other = name_in_other(node_id)
             is_number = other.isdecimal() and node_id not in valued
-            found.append(None if is_number or other in ("", names.name(node_id)) else other)
-        return found
+            is_none = is_number or other in ("", names.name(node_id))
+            saved_names.append(None if is_none else other)
+        return saved_names
 
     def saved_labels(self) -> Iterator[str | None]:
         """Yield each node's local name on the saved side (in a), if it has another there."""
