@@ -93,7 +93,9 @@ class Case:
         if self.run.is_unchanged:
             return ()
         if waiting not in self._changes:
-            self._changes[waiting] = changes_of(self.run.mapping, waiting)
+            is_all_right = self.placement.is_all_right  # then no other index leads a value astray
+            in_place = set[int]() if is_all_right else self.placement.in_place[0]
+            self._changes[waiting] = changes_of(self.run.mapping, waiting, in_place)
         return self._changes[waiting]
 
     @cached_property

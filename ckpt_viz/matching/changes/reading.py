@@ -53,16 +53,20 @@ from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 _WITH_ONE_SIDED = (Kind.INSERTED, Kind.REMOVED, Kind.OPTIMIZER_CHANGED)
 
 
-def changes_of(mapping: ValueMapping, waiting: Set[int] = frozenset()) -> tuple[Change, ...]:
+def changes_of(
+    mapping: ValueMapping, waiting: Set[int] = frozenset(), in_place: Set[int] = frozenset()
+) -> tuple[Change, ...]:
     """Return what happened to the program, what concerns most of it first.
 
     `waiting` are saved values that are restored as soon as an object is built: nothing has happened
-    to them. A file of Keras' `export()` has no model that could have changed.
+    to them. `in_place` are those that a restore puts into their objects: if it finds all items of a
+    sequence so, other indices are no change. A file of Keras' `export()` has no model that could
+    have changed.
     """
     if has_lists_alone(mapping.saved, mapping.parts):
         return ()
     mapping = mapping.without(waiting)
-    groups = _ChangesReader(mapping).groups()
+    groups = _ChangesReader(mapping, in_place).groups()
     of_saved = _owners(mapping.saved, [group.nodes for group in groups])
     of_live = _owners(mapping.live, [group.objects for group in groups])
     counterparts = {node: pair.obj for node, pair in mapping.parts.items()}
@@ -239,6 +243,7 @@ def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
 @dataclass
 class _ChangesReader:
     mapping: ValueMapping
+    in_place: Set[int] = frozenset()
     _groups: dict[object, Group] = field(default_factory=dict)
 
     def groups(self) -> list[Group]:
@@ -307,6 +312,8 @@ class _ChangesReader:
                 if not (kind is Kind.MIGRATED and node in misfits):
                     self._put_edge(edge)
         for edges in in_sequence.values():
+            if self._are_in_place(edges):
+                continue
             sure = [edge for edge in edges if edge.node not in self._guessed[0]]
             moved = list(shifts(sure or edges, self.mapping, self._node_of, self._guessed))
             for shift in moved:
@@ -314,6 +321,21 @@ class _ChangesReader:
             if not moved:  # the surest items keep their places, as under numbers of one's own
                 for edge in edges:
                     self._put_edge(edge)
+
+    def _are_in_place(self, edges: Sequence[Edge]) -> bool:
+        """Return whether a restore finds all values of items that have other indices now."""
+        moved = [edge.node for edge in edges if edge.old != edge.new] if self.in_place else []
+        return bool(moved) and self._out_of_place.isdisjoint(moved)
+
+    @cached_property
+    def _out_of_place(self) -> set[int]:
+        """The saved parts with a value that a restore does not put into its object."""
+        nodes, tree = self.mapping.saved.nodes, self.mapping.saved.tree
+        parts = {n for n, node in enumerate(nodes) if has_value(node) and n not in self.in_place}
+        for node in reversed([*tree.preorder()]):
+            if node in parts:
+                parts.add(tree.parents[node])
+        return parts
 
     def _kind_of(self, edge: Edge) -> tuple[Kind | None, tuple[str, ...]]:
         """Return what happened to a part; how a file of another kind spells a name, did not."""

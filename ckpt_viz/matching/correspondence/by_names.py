@@ -8,16 +8,16 @@ compared with the parts of the program, as the parts of two object graphs are.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from ckpt_viz.graphs.nodes.nodes import Node, has_value
+from ckpt_viz.graphs.nodes.nodes import ROOT, Node, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.descriptions import Described, described
 from ckpt_viz.matching.correspondence.pairing import PairedItems
-from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, weakest
 from ckpt_viz.matching.correspondence.whole_tree import WholeTree
 from ckpt_viz.matching.name_rules.full_names import FullNames
 from ckpt_viz.matching.name_rules.migrations import has_heads, name_in_encoder
@@ -43,6 +43,7 @@ def pairs_by_name(saved: Graph, live: Graph) -> Iterator[Pair]:
     of_encoder = _in_encoder(saved, live) if _is_encoder(live) else ()
     for pair in chain(_of_equal_names(saved, live, paired), of_encoder):
         paired.add(*pair)
+    paired.add_holders()
     WholeTree(paired).run()
     for pair in paired.by_node.values():
         if has_value(saved.nodes[pair.node]) and pair.obj < len(live.nodes):
@@ -94,9 +95,24 @@ class _PairedScopes(PairedItems):
         return "" not in (name, other) and name != other and not are_related({name}, {other})
 
     def _are_apart(self, x: int, y: int) -> bool:
-        """Return whether several parts of one side hold items like these."""
+        """Return whether parts that do not belong together hold items like these."""
+        above = self.by_node.get(self.saved.items.parent[x])
+        if above is not None and above.obj == self.live.items.parent[y]:
+            return False
         contents = self.saved.content[x], self.live.content[y]
         return any(len(parts[c]) > 1 for parts, c in zip(self._parts, contents, strict=True))
+
+    def add_holders(self) -> None:
+        """Pair what holds the values that are paired, where all of them are in one part."""
+        inside: dict[tuple[int, int], list[Certainty]] = defaultdict(list)
+        for pair in self.by_node.values():
+            parents = self.saved.items.parent[pair.node], self.live.items.parent[pair.obj]
+            inside[parents].append(pair.certainty)
+        counts = Counter(x for x, _ in inside), Counter(y for _, y in inside)
+        for (x, y), certainties in inside.items():
+            if x != ROOT != y and counts[0][x] == counts[1][y] == 1:
+                sure = weakest(Certainty.LIKELY, *certainties)
+                self.add(x, y, sure, Evidence.WITHIN)
 
 
 def _parts_by_content(side: Described) -> Mapping[int, set[int]]:

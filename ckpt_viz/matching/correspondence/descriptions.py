@@ -121,10 +121,14 @@ def _has_paths(graph: GraphInTree) -> bool:
 
 
 class _Look(NamedTuple):
-    """What the names of a value tell; `names` is a number for all of them."""
+    """What the names of a value tell.
+
+    `is_named` says that a person named the layer, and `names` is a number for all of them.
+    """
 
     scope: Scope
     full_name: str
+    is_named: bool
     strong: frozenset[str]
     kind: str
     names: int
@@ -152,6 +156,7 @@ class _WhatNamesTell:
         return _Look(
             tuple(scope),
             "/".join(name),
+            bool(self.chosen_of(scope[-1:])),
             self._ends(name) | self.chosen_of({self.canonical(own)} - labels),
             in_order[0] if in_order else "",
             hash((*in_order, own)),
@@ -163,7 +168,10 @@ class _WhatNamesTell:
         Numbers that Keras adds are left out of a name in which a person chose a part.
         """
         path, separator, _ = slot_name.rpartition("/")[2].rpartition(f"_{own}_")
-        if not separator or path in ("", "_".join(scope)):
+        known = "_".join(scope)
+        if scope:
+            path = path.removeprefix(f"{known}_")
+        if not separator or path in ("", known):
             return scope
         return [*scope, self.full_names.plain_state(path) if self.is_chosen(path) else path]
 
@@ -237,6 +245,8 @@ class _Describing:
         full_name = attributes[0].full_name.removesuffix(":0") if attributes else ""
         look = self.names.looks(full_name, self.slot_names.get(item), side.labels[item])
         self.scopes[item], side.full_name[item] = look.scope, look.full_name
+        if look.is_named:
+            side.are_named.add(item)
         side.kind[item], side.strong[item], side.inner[item] = look.kind, look.strong, frozenset()
         side.rank[item] = self._number(item) if self.have_numbers else look.kind
         side.content[item] = hash(("leaf", side.items.value[item]))

@@ -23,7 +23,7 @@ from ckpt_viz.matching.name_rules.names import begin_alike
 _MOST_RELATED = 40_000  # compared names of equal items
 # Worth of evidence.
 _STRONG, _LABEL, _INNER, _CONTENT = 8.0, 4.0, 6.0, 4.0
-_RELATED, _COUNTED, _BOUND, _NUMBERED = 2.0, 1.0, 0.5, 0.25
+_CONTRADICTED, _RELATED, _COUNTED, _BOUND, _NUMBERED = 3.0, 2.0, 1.0, 0.5, 0.25
 _BEGINNING = 0.5
 _KIND = 0.5
 _NAMED = 0.125  # a person named both, or neither
@@ -120,13 +120,17 @@ class Siblings:
                 kinds[x, y].add(kind)
         for (x, y), of_pair in kinds.items():
             similarity = self.paired.similarity(x, y)
-            yield _Vote(worth[x, y] + _CONTENT * similarity, similarity, x, y, of_pair)
+            total = worth[x, y] + _CONTENT * similarity
+            total -= _CONTRADICTED * self.paired.contradict(x, y)
+            yield _Vote(total, similarity, x, y, of_pair)
 
     def _is_anchor(self, vote: _Vote) -> bool:
         if not self.paired.are_alike(vote.node, vote.obj):
             return False
         units = self.saved.items.is_unit(vote.node), self.live.items.is_unit(vote.obj)
         is_similar = vote.similarity >= _MOSTLY
+        if units[0] != units[1] and not is_similar and _LABELS not in vote.kinds:
+            return False
         if not vote.is_from_inside:
             # An equal part elsewhere tells more than the same place of a part that differs much.
             is_bound = self.paired.bound.get(vote.node) == vote.obj
@@ -205,7 +209,7 @@ class Siblings:
         named = _named_alike(self.saved, xs), _named_alike(self.live, ys)
         counts = Counter(named[0].values()), Counter(named[1].values())
         even = {look for look in counts[0] if counts[0][look] == counts[1][look]}
-        worth = self._worth_in_gap(xs, ys)
+        worth = self._worth_in_gap(xs, ys, named, even)
         pairs = align(xs, ys, worth)
         places = dict(zip(xs, ys, strict=False))
         is_whole = len(xs) == len(ys) and all(places[x] == y for x, y in pairs)
@@ -264,16 +268,23 @@ class Siblings:
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
 
-    def _worth_in_gap(self, xs: Items, ys: Items) -> Score:
+    def _worth_in_gap(
+        self, xs: Items, ys: Items, named: tuple[Named, Named], even: Set[tuple[int, bool]]
+    ) -> Score:
         """Return what tells the worth of a pair, 0 if the items cannot be a pair.
 
-        A gap may have thousands of pairs, but few looks: each pair of looks is compared once.
+        Items that a person named, and those without such a name, stay among themselves if both
+        sides have equally many of them (`even`). A gap may have thousands of pairs, but few looks:
+        each pair of looks is compared once.
         """
         saved_looks, live_looks = _looks(self.saved, xs), _looks(self.live, ys)
         numbers = {x: self.saved.number(x) for x in xs}, {y: self.live.number(y) for y in ys}
         known: dict[tuple[int, int], float] = {}
 
         def worth(x: int, y: int) -> float:
+            look, other = named[0][x], named[1][y]
+            if look[0] == other[0] and look != other and not even.isdisjoint((look, other)):
+                return 0.0
             looks = saved_looks[x], live_looks[y]
             if looks not in known:
                 known[looks] = self._worth_of_looks(x, y)
