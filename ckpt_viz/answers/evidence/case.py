@@ -94,7 +94,7 @@ class Case:
             return ()
         if waiting not in self._changes:
             is_all_right = self.placement.is_all_right  # then no other index leads a value astray
-            in_place = set[int]() if is_all_right else self.placement.in_place[0]
+            in_place = frozenset[int]() if is_all_right else self.placement.in_place
             self._changes[waiting] = changes_of(self.run.mapping, waiting, in_place)
         return self._changes[waiting]
 
