@@ -263,7 +263,7 @@ class Folding:
         for obj in sorted(row.live for row in rows if row.live is not None):
             chain = self._chain(live, obj)
             below = chain[chain.index(within) + 1 :] if within in chain else chain
-            if live.nodes[obj].slot is None and below[0] != obj:
+            if live.nodes[obj].slot is None and below[:1] not in ([], [obj]):
                 layers.append(below[0])
         return (layers[0], layers[-1]) if len({*layers}) > 1 else ()
 
