@@ -110,6 +110,21 @@ def test_groups_have_the_ends_that_each_side_names(tmp_path: Path) -> None:
     assert overlay.saved_titles[group] == "dense … dense_2"
 
 
+def test_a_run_of_blocks_has_two_ends_on_the_other_side(tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+    names = [f"b{block}_{layer}" for block in range(3) for layer in ("norm", "up", "down")]
+    layers = keras.layers
+    made = [layers.LayerNormalization if "norm" in name else layers.Dense for name in names]
+    model = keras.Sequential([keras.Input((4,))])
+    for make, name in zip(made, names, strict=True):
+        model.add(make(name=name) if make is layers.LayerNormalization else make(4, name=name))
+    path = ckpt(model=model).save(str(tmp_path / "ckpt"))
+    model.save_weights(str(tmp_path / "m.weights.h5"))
+    overlay = cv.diff(path, tmp_path / "m.weights.h5").overlay
+    assert max(title.count("…") for title in overlay.saved_titles.values()) == 1
+    assert "model.b0_norm … model.b2_down" in str(cv.diff(path, tmp_path / "m.weights.h5"))
+
+
 @pytest.mark.parametrize(
     ("saved_side", "live_side", "place"),
     [

@@ -96,16 +96,17 @@ class Layers:
 
     def titles_with(self, names: Mapping[int, str]) -> Mapping[int, str]:
         """Return the titles of the rows that have another title with other names of some nodes."""
-        titles: dict[int, str] = {}
+        ends: dict[int, tuple[str, str]] = {}
         for row in reversed([*self.preorder()] if names else []):
             group, below = self.group(row), self.children[row]
             if group is None:
                 if any(node_id in names for node_id in self.path(row)):
-                    titles[row] = self._title(row, names)
-            elif below and (any if group.is_alike else all)(child in titles for child in below):
-                ends = (titles.get(child, self.title(child)) for child in (below[0], below[-1]))
-                titles[row] = " … ".join(ends)
-        return titles
+                    ends[row] = (self._title(row, names),) * 2
+            elif below and (any if group.is_alike else all)(child in ends for child in below):
+                own = ((self.title(child),) * 2 for child in (below[0], below[-1]))
+                (first, _), (_, last) = map(ends.get, (below[0], below[-1]), own)
+                ends[row] = (first, last)
+        return {row: a if a == b else f"{a} … {b}" for row, (a, b) in ends.items()}
 
     def _title(self, row: int, names: Mapping[int, str]) -> str:
         first, *others = self.path(row)
