@@ -315,6 +315,22 @@ def test_a_path_that_means_another_restores_nothing(place: str, tmp_path: Path) 
 
 
 @pytest.mark.tf
+def test_a_check_of_a_wrong_path_is_of_the_program_at_that_time(tmp_path: Path) -> None:
+    live = ckpt(net=module(v=var([3.0]), w=var([1.0, 2.0])))
+    live.save(str(tmp_path / "full"))
+    program = ckpt(net=module(v=var([0.0]), w=var([0.0, 0.0])))
+    check = cv.check(program, str(tmp_path / "full-1.index"))
+    program.restore(str(tmp_path / "full-1.index"))  # which makes a counter
+    assert check.saved is None and check.table.saved is not None
+    names = [
+        (check.table.saved.names.place(row.saved), check.table.live.names.place(row.live))
+        for row in check.table.rows
+        if row.saved is not None and row.live is not None
+    ]
+    assert names == [("net.v", "net.v"), ("net.w", "net.w")]
+
+
+@pytest.mark.tf
 def test_a_value_that_waits_after_the_fix_is_not_built_yet_at_a_wrong_path_too(
     tmp_path: Path,
 ) -> None:

@@ -22,7 +22,7 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.verifying import verify
 from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import Role
-from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.text import count, listed, printable
 from ckpt_viz.matching.changes.change import Change
@@ -212,20 +212,34 @@ class RestoreFix(ABC, Generic[CheckT]):
     @cached_property
     def table(self) -> RestoreTable:
         """Where each value goes, by the checked call and by the fix: a row for each value."""
-        return self._table_of(self._run, self._findings)
+        return self._table_of(self._run, self._findings, {})
 
     def table_beside(self, run: DryRun) -> RestoreTable:
         """Return the table with the call of `run` beside the fix, as that of a path means another.
 
-        Such a call restores nothing from the checkpoint that the path means.
+        Such a call restores nothing from the checkpoint that the path means. The program may have
+        other objects by now: a real call makes a `save_counter`.
         """
-        return self.table if run is self._run else self._table_of(run, ())
+        if run is self._run:
+            return self.table
+        live, then = self._live, run.live
+        nodes = {id(then.object(node)): node for node in range(len(then.nodes))}
+        every = range(len(live.nodes)) if then.origin is Origin.LIVE else ()
+        made = len(then.nodes)
+        return self._table_of(run, (), {n: nodes.get(id(live.object(n)), made) for n in every})
 
-    def _table_of(self, run: DryRun, findings: Sequence[Finding]) -> RestoreTable:
+    def _table_of(
+        self, run: DryRun, findings: Sequence[Finding], objects: Mapping[int, int]
+    ) -> RestoreTable:
+        """Return the table of a call; `objects` are those of the fix in the program of the call."""
+
+        def placed(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+            return tuple(pair._replace(obj=objects.get(pair.obj, pair.obj)) for pair in pairs)
+
         sure, every = frozenset(self._sure), (*self._mapping.pairs, *self._mapping.misfits)
         values = FixedValues(
-            self._sure,
-            tuple(pair for pair in every if pair not in sure),
+            placed(self._sure),
+            placed(pair for pair in every if pair not in sure),
             self._waiting,
             self._unbuilt,
             self._damaged,

@@ -10,6 +10,7 @@ from ast import literal_eval
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from ckpt_viz.answers.short_code.names_in_runs import in_list, joined, list_of
@@ -281,6 +282,8 @@ def _column(values: Sequence[_Value]) -> list[str]:
     numbers = [value for value in values if isinstance(value, int)]
     if not numbers:
         return in_list([str(value) for value in values])
+    if len(steps := {b - a for a, b in pairwise(numbers)}) == 1 and (step := steps.pop()) > 1:
+        return [f"range({numbers[0]}, {numbers[-1] + 1}, {step})"]
     stretches: list[list[int]] = []
     for number in numbers:
         if stretches and number == stretches[-1][-1] + 1:

@@ -252,7 +252,7 @@ class Folding:
 
         There are none if the part is the counterpart of the saved one, or a layer.
         """
-        if within is None or not part.is_saved or not rows[1:]:
+        if within in (None, ROOT) or not part.is_saved or not rows[1:]:
             return ()
         live, counterpart = self.table.live, self._counterparts[1].get(part.node)
         ends = f"{place_of_row(self._graph_of(part), part.node)}.", f"{place_of_row(live, within)}."
