@@ -222,19 +222,22 @@ class RestoreFix(ABC, Generic[CheckT]):
         """
         if run is self._run:
             return self.table
-        live, then = self._live, run.live
-        nodes = {id(then.object(node)): node for node in range(len(then.nodes))}
-        every = range(len(live.nodes)) if then.origin is Origin.LIVE else ()
-        made = len(then.nodes)
-        return self._table_of(run, (), {n: nodes.get(id(live.object(n)), made) for n in every})
+        if run.live.origin is not Origin.LIVE:
+            return self._table_of(run, (), {})
+        checked, number = run.live, len(run.live.nodes)
+        nodes = {id(checked.object(node)): node for node in range(number)}
+        objects = ((n, self._live.object(n)) for n in range(len(self._live.nodes)))
+        # What the program did not have at the check has a number behind all others.
+        places = {n: nodes.get(id(obj), number) for n, obj in objects if obj is not None}
+        return self._table_of(run, (), places)
 
     def _table_of(
-        self, run: DryRun, findings: Sequence[Finding], objects: Mapping[int, int]
+        self, run: DryRun, findings: Sequence[Finding], places: Mapping[int, int]
     ) -> RestoreTable:
-        """Return the table of a call; `objects` are those of the fix in the program of the call."""
+        """Return the table of a call; `places` has other nodes of objects in its program."""
 
         def placed(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
-            return tuple(pair._replace(obj=objects.get(pair.obj, pair.obj)) for pair in pairs)
+            return tuple(pair._replace(obj=places.get(pair.obj, pair.obj)) for pair in pairs)
 
         sure, every = frozenset(self._sure), (*self._mapping.pairs, *self._mapping.misfits)
         values = FixedValues(
