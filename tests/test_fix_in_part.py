@@ -121,10 +121,11 @@ def test_nothing_is_copied_in_part_unasked(tmp_path: Path) -> None:
         check.fix(guesses=["net.tail"])
 
 
-@pytest.mark.parametrize("kind", ["other dimensions", "other dtype", "strings"])
+@pytest.mark.parametrize("kind", ["other dimensions", "two other sizes", "other dtype", "strings"])
 def test_values_without_common_elements_are_not_offered(tmp_path: Path, kind: str) -> None:
     before, after = {
         "other dimensions": (np.ones((2, 3)), np.ones(6)),
+        "two other sizes": (np.ones((8, 3)), np.ones((4, 5))),  # a head behind another layer
         "other dtype": (np.ones(3), np.ones(4, "int32")),
         "strings": (np.array(["a"]), np.array(["a", "b"])),
     }[kind]

@@ -88,7 +88,11 @@ def _has_common_elements(saved: Graph, live: Graph, pair: Pair) -> bool:
 
 
 def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:
-    """Return the saved parts with such values, in saved order; slots go with their variables."""
+    """Return the saved parts in which one size is another, in saved order.
+
+    Where several are, it is another layer, and hardly anything means the same. Slots go with their
+    variables.
+    """
     nodes = mapping.saved.nodes
     pairs = {pair.node: pair for pair in copies_in_part(mapping)}
     inside: dict[int, list[Pair]] = {}
@@ -101,13 +105,13 @@ def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:
     parts = []
     for part, every in sorted(inside.items()):
         variables = [pair for pair in every if nodes[pair.node].slot is None]
-        copied = _common_elements(mapping.saved, mapping.live, every)
-        parts.append(_guessed_part(mapping, part, every, variables, copied))
+        if copied := _common_elements(mapping.saved, mapping.live, every):
+            parts.append(_guessed_part(mapping, part, every, variables, copied))
     return parts
 
 
 def _common_elements(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> str:
-    """Return which elements the saved values and those of the program have."""
+    """Return which elements both sides have if one size differs in all pairs; else ""."""
     sizes = {
         (was, now)
         for pair in pairs
@@ -115,7 +119,7 @@ def _common_elements(saved: Graph, live: Graph, pairs: Sequence[Pair]) -> str:
         if was != now
     }
     if len(sizes) != 1:
-        return "the common elements"
+        return ""
     (both,) = sizes
     return f"the first {min(both):,} of {max(both):,}"
 
