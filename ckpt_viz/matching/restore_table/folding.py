@@ -255,14 +255,13 @@ class Folding:
         if within in (None, ROOT) or not part.is_saved or not rows[1:]:
             return ()
         live, counterpart = self.table.live, self._counterparts[1].get(part.node)
-        ends = f"{place_of_row(self._graph_of(part), part.node)}.", f"{place_of_row(live, within)}."
-        are_trunks = [end == trunk for end, trunk in zip(ends, self._trunks, strict=True)]
-        if within == counterpart and are_trunks[0] == are_trunks[1]:
+        saved_trunk, live_trunk = self._trunks
+        if within == counterpart and (part.node == saved_trunk) == (within == live_trunk):
             return ()
         layers = list[int]()
         for obj in sorted(row.live for row in rows if row.live is not None):
-            chain = self._chain(live, obj)
-            below = chain[chain.index(within) + 1 :] if within in chain else chain
+            parts = self._chain(live, obj)
+            below = parts[parts.index(within) + 1 :] if within in parts else parts
             if live.nodes[obj].slot is None and below[:1] not in ([], [obj]):
                 layers.append(below[0])
         return (layers[0], layers[-1]) if len({*layers}) > 1 else ()
@@ -308,15 +307,16 @@ class Folding:
 
     def place(self, graph: Graph, row: int) -> str:
         """Return the path of a row of layers, without the one part that holds all others."""
-        trunk = self._trunks[0 if graph is self.table.saved else 1]
+        node = self._trunks[0 if graph is self.table.saved else 1]
+        trunk = "" if node is None else f"{place_of_row(graph, node)}."
         slot = graph.nodes[row].slot if row < len(graph.nodes) else None
         if slot is None:
             return place_of_row(graph, row).removeprefix(trunk)
         return slot_of(slot.name, place_of_row(graph, slot.variable).removeprefix(trunk))
 
     @cached_property
-    def _trunks(self) -> tuple[str, str]:
-        """The beginning of all paths with several names, in the file and in the program.
+    def _trunks(self) -> tuple[int | None, int | None]:
+        """What holds all other parts with several names, in the file and in the program.
 
         There is none if several parts of the root hold others, if the only one is a layer, or if a
         name would then mean two.
@@ -328,16 +328,12 @@ class Folding:
         ]
         root = self._tree
         if len(parts) != 1 or not parts[0].is_saved or root.below[parts[0]].is_layer:
-            return "", ""
+            return None, None
         (trunk,) = parts
         beside = {self._own_name(part) for part in root.below}
         if not beside.isdisjoint(map(self._own_name, root.below[trunk].below)):
-            return "", ""
-        obj = self._live_trunk(trunk.node)
-        return (
-            f"{place_of_row(self._graph_of(trunk), trunk.node)}.",
-            "" if obj is None else f"{place_of_row(self.table.live, obj)}.",
-        )
+            return None, None
+        return trunk.node, self._live_trunk(trunk.node)
 
     def _live_trunk(self, trunk: int) -> int | None:
         """Return what holds the parts of the program that were saved in the trunk."""
@@ -347,9 +343,9 @@ class Folding:
             for row in self.table.rows
             if saved is not None and row.saved is not None and row.live is not None
         ]
-        below = [chain for (top, *_), chain in pairs if top == trunk]
-        tops = {chain[0] for chain in below}
-        is_layer = all(len(chain) <= _LAYER_AND_VALUE for chain in below)
+        below = [parts for (top, *_), parts in pairs if top == trunk]
+        tops = {parts[0] for parts in below}
+        is_layer = all(len(parts) <= _LAYER_AND_VALUE for parts in below)
         return tops.pop() if len(tops) == 1 and not is_layer else None
 
     def _is_optimizer(self, part: _Part) -> bool:
