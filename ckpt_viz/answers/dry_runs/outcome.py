@@ -128,6 +128,11 @@ class Outcome:
         return False
 
     @property
+    def mapped_scopes(self) -> Sequence[str]:
+        """The scopes in the file that are keys of the assignment map, if there is a map."""
+        return ()
+
+    @property
     def is_of_map(self) -> bool:
         """Whether an assignment map, and no fix, decides which names are read."""
         return self.caller == "warm"

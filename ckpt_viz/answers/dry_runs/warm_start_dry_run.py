@@ -60,6 +60,11 @@ class WarmOutcome(Outcome):
         nodes = self.names.graph.nodes
         return frozenset(a.full_name for node in nodes for a in node.attributes)
 
+    @property
+    def mapped_scopes(self) -> Sequence[str]:
+        """The scopes in the file that are keys of the assignment map."""
+        return [scope.key for scope in self.warm.scopes]
+
     @cached_property
     def scopes(self) -> frozenset[str]:
         """The scopes of all variables of the program, each with a slash at its end."""

@@ -10,7 +10,6 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
-from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.rules.names_case import ByName
 from ckpt_viz.formats.bundles.lost_files import LostFiles
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key
@@ -243,8 +242,7 @@ def _by_scopes(run: DryRun, findings: Mapping[str, Collection[Finding]]) -> Iter
 
 def _in_map(run: DryRun, in_file: str, written: str) -> Advice:
     """Return what to write into a map, one of whose keys may have the changed scope."""
-    outcome = run.outcome
-    keys = [scope.key for scope in outcome.warm.scopes] if isinstance(outcome, WarmOutcome) else []
+    keys = run.outcome.mapped_scopes
     if not keys or any(key.startswith(written) for key in keys):
         return Advice(f"Write {in_file!r} in place of {written!r} in the keys of the map.")
     return Advice(f"Give {in_file!r} a pair of its own in the map.")

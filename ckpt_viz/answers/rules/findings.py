@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import singledispatch
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
 from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome
+from ckpt_viz.answers.dry_runs.outcome import Outcome
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome
 from ckpt_viz.answers.evidence.case import Case
@@ -85,25 +87,34 @@ def find_all(run: DryRun) -> tuple[Finding, ...]:
         *wrong_paths.unreadable(run),
     ]
     if run.reads:
-        findings += _findings_of(run)
+        findings += _findings_of(run.outcome, run)
     return tuple(sorted(findings, key=_place))
 
 
-def _findings_of(run: DryRun) -> Iterable[Finding]:
-    """Yield what the rules of this kind of restore find in a dry run that reads something."""
-    outcome = run.outcome
-    if isinstance(outcome, KerasOutcome):
-        yield from keras_weights.keras_weights(run, outcome)
-    elif run.by_names is None:
-        assert run.by_objects is not None and run.saved is not None
-        yield from _of_objects(Case(run, run.by_objects, run.saved))
-    else:
-        case = ByName(run, run.by_names)
-        yield from by_name.by_names(case)
-        if isinstance(outcome, SaverOutcome):
-            yield from by_name.by_saver(case, outcome)
-        elif isinstance(outcome, WarmOutcome):
-            yield from warm_starts.warm_starts(case, outcome)
+@singledispatch
+def _findings_of(_: Outcome, run: DryRun) -> Iterable[Finding]:
+    """Return what the rules of this kind of restore find in a dry run that reads something."""
+    if run.by_names is not None:
+        return by_name.by_names(ByName(run))
+    assert run.by_objects is not None and run.saved is not None
+    return _of_objects(Case(run, run.by_objects, run.saved))
+
+
+@_findings_of.register
+def _(outcome: KerasOutcome, run: DryRun) -> Iterable[Finding]:
+    return keras_weights.keras_weights(run, outcome)
+
+
+@_findings_of.register
+def _(outcome: SaverOutcome, run: DryRun) -> Iterable[Finding]:
+    case = ByName(run)
+    return [*by_name.by_names(case), *by_name.by_saver(case, outcome)]
+
+
+@_findings_of.register
+def _(outcome: WarmOutcome, run: DryRun) -> Iterable[Finding]:
+    case = ByName(run)
+    return [*by_name.by_names(case), *warm_starts.warm_starts(case, outcome)]
 
 
 def _of_objects(case: Case) -> list[Finding]:

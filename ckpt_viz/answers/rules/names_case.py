@@ -58,7 +58,12 @@ class ByName:
     """A dry run of a restore by names, with what the rules ask of it."""
 
     run: DryRun
-    trace: NameTrace
+
+    @cached_property
+    def trace(self) -> NameTrace:
+        """The steps of the restore."""
+        assert self.run.by_names is not None
+        return self.run.by_names
 
     @cached_property
     def free(self) -> Sequence[str]:
