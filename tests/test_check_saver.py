@@ -647,6 +647,25 @@ def test_eager_saver(tmp_path: Path) -> None:
     assert raised.type == "ValueError"
 
 
+@pytest.mark.parametrize("larger", "abc")
+@pytest.mark.parametrize("reshape", [False, True])
+def test_eager_saver_sets_what_comes_before_its_error(
+    tmp_path: Path, larger: str, *, reshape: bool
+) -> None:
+    import tensorflow as tf
+
+    prefix = _saved(tmp_path, {"a": [2], "b": [2], "c": [2]})  # ones
+    variables = {name: tf.Variable([0.0] * (3 if name == larger else 2)) for name in "cba"}
+    check = _compare_eagerly(_saver(variables, reshape=reshape), prefix)
+    are_set = {name for name, variable in variables.items() if variable.numpy().any()}
+    assert are_set == {name for name in variables if name < larger}
+    *before, last = check.steps
+    assert [step.local_name for step in before] == sorted(are_set)
+    assert (last.local_name, last.is_problem) == (larger, True)
+    said = {"a": "", "b": ", after 1 value", "c": ", after 2 values"}[larger]
+    assert f"restore() raises {check.raises.type}{said}. " in str(check)
+
+
 def test_eager_saver_of_keras_3(tmp_path: Path) -> None:
     keras = keras_3()
 

@@ -292,18 +292,19 @@ def _match(
     in_slices: frozenset[str],
     how: Callable[[str, Any], Assignment],
 ) -> NameTrace:
-    """Return what the Saver does: it reads all tensors before it assigns any."""
+    """Return what the Saver does: it reads all tensors before it assigns any, by name."""
     steps: list[tuple[tuple[int, str], Step]] = []  # when TensorFlow finds a failure
     for obj, attribute in _known_names(live):
         name = attribute.full_name
         stored, variable = names.tensors.get(name), live.object(obj)
         failure = _unread(attribute, stored, names, is_slice=name in in_slices)
-        order = (len(_WHEN) + 2, "")
+        order = (len(_WHEN) + 2, name)
         if failure is not None:
             order = (0 if names.one_by_one else _WHEN.get(failure.cause, len(_WHEN)), name)
         elif stored is not None:
             failure = _misfit(attribute, stored, variable, how(name, variable))
-            order = order if failure is None else (len(_WHEN) + 1, "")
+            if failure is not None and not tf_restore.is_eager():
+                order = (len(_WHEN) + 1, "")  # a session assigns in any order
         action = Action.RESTORE if failure is None else Action.FAIL
         read = () if stored is None else (name,)
         steps.append((order, Step(action, None, obj, None, name, read, failure)))

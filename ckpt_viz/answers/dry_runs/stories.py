@@ -29,7 +29,11 @@ def story_of(run: DryRun) -> Story:
     if run.by_objects is not None and run.saved is not None:
         return RestoreStory(run.by_objects, run.saved, place_of, run.method)
     if run.by_names is not None:
-        return NamesStory(run.by_names, _file_of(run), place_of, run.method, run.outcome.caller)
+        outcome = run.outcome
+        return NamesStory(
+            *(run.by_names, _file_of(run), place_of, run.method, outcome.caller),
+            is_eager=outcome.saver is not None and outcome.saver.is_eager,
+        )
     raised = run.verdicts.restore
     why = "nothing is read" if raised is None else f"TensorFlow raises {raised.type} at once"
     return EmptyStory(run.method, title, f"There are no steps: {why}.")

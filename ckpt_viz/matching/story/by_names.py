@@ -10,8 +10,11 @@ from ckpt_viz.ground.text import count
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
 from ckpt_viz.matching.engines.trace import Action, Step
 from ckpt_viz.matching.story.folding import pattern
+from ckpt_viz.matching.story.save_steps import tensorflow_place
 from ckpt_viz.matching.story.step import Story, StoryStep
 from ckpt_viz.matching.story.words import SENTENCES, Facts, as_sentence, keys_in_words
+
+_EAGER_SAVER = tensorflow_place("training.saver", "Saver.restore", "_build_eager")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -19,7 +22,8 @@ class NamesStory(Story):
     """The story of one restore by names.
 
     `place_of` returns what people call an object of the program. `caller` is "saver" if a
-    `tf.compat.v1.train.Saver` restores, "warm" for a warm start, and else "".
+    `tf.compat.v1.train.Saver` restores, "warm" for a warm start, and else "". `is_eager` says that
+    the Saver assigns values itself, and no session.
     """
 
     trace: NameTrace
@@ -27,6 +31,7 @@ class NamesStory(Story):
     place_of: Callable[[int], str]
     call: str
     caller: str = ""
+    is_eager: bool = False
 
     @property
     def title(self) -> str:
@@ -88,7 +93,7 @@ class NamesStory(Story):
             action=step.action.value,
             text=facts.said(sentence.text),
             reason=facts.said(sentence.reason),
-            place=sentence.place,
+            place=_EAGER_SAVER if self.is_eager else sentence.place,
             live=step.obj,
             local_name=step.name,
             is_problem=sentence.is_problem,
