@@ -168,6 +168,11 @@ def _optimizer(**how: Any) -> Callable[[str], tuple[Edit, ...]]:
     return lambda kind: (Edit("change", how=how),)
 
 
+def _frozen(kind: str) -> tuple[Edit, ...]:
+    """Freeze a layer: the optimizer then keeps no state for it, and numbers all others anew."""
+    return (Edit("change", "first", how={"trainable": False}),)
+
+
 def _wrapped(kind: str) -> tuple[Edit, ...]:
     """Put two parts into a new container."""
     group = Layer("group", "nested", "group", attribute="group")
@@ -193,9 +198,11 @@ EDITS: Mapping[str, Callable[[str], tuple[Edit, ...]]] = {
     "no optimizer": _optimizer(optimizer="", compiled=False),
     "the optimizer is not built": _optimizer(is_built=False, stepped=False),
     "the optimizer is wrapped": _optimizer(scaled=True),
+    "a layer is frozen": _frozen,
     "parts in a container": _wrapped,
 }
 _OF_OPTIMIZERS = (
+    "a layer is frozen",
     "another optimizer",
     "no optimizer",
     "the optimizer is not built",

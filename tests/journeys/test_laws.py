@@ -96,6 +96,7 @@ _TOUCHED = {
     "a layer is inserted": {"mid"},
     "a layer is removed": {RENAMED},
     "a head of another size": {HEAD},
+    "a layer is frozen": {"optimizer", "first"},
     "a head of another name": {HEAD, "out"},
     "a layer is inserted, another head": {"mid", HEAD, "out"},
     "a bias is left out": {MIDDLE, "bias"},

@@ -8,7 +8,7 @@ their order, and the edit has changed that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,8 +78,9 @@ def truth_of(
     alike = Counter(looks[0].values()) | Counter(looks[1].values())
     is_same_row = [*looks[0].items()] == [*looks[1].items()]
     is_same_optimizer = (was.optimizer, was.scaled) == (now.optimizer, now.scaled)
-    # Keras' own files have the state of an optimizer by order alone.
-    has_owners = file in ("checkpoint", "manager") or is_same_row
+    # Keras' own files have the state of an optimizer by order alone, and not what was frozen.
+    has_order = is_same_row and (was.layers == now.layers or all(_all_train(was.layers)))
+    has_owners = file in ("checkpoint", "manager") or has_order
     has_names = (was.library, file) != ("tf_keras", ".weights.h5")
     sources: dict[Key, Key | None] = {}
     certain, unclear = set[Key](), set[Key]()
@@ -105,6 +106,13 @@ def truth_of(
         elif alike[looks[0][role]] > 1:
             unclear.add(key)
     return Truth(sources, frozenset(certain), frozenset(unclear))
+
+
+def _all_train(layers: Iterable[Layer]) -> Iterator[bool]:
+    """Yield whether each layer is trained."""
+    for layer in layers:
+        yield layer.trainable
+        yield from _all_train(layer.inner)
 
 
 def _look(role: str, values: Mapping[Key, Any]) -> tuple[object, ...]:

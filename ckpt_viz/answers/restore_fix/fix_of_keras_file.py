@@ -19,7 +19,6 @@ from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT
 from ckpt_viz.answers.restore_fix.unbuilt_optimizers import states_of
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
-from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
@@ -163,9 +162,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
     def _is_told(self, change: Change) -> bool:
         """Return whether a change is one of the model, not of what the format does not tell."""
-        if change.kind is Kind.OPTIMIZER_CHANGED:
-            slots = (node.slot for node in self._saved.nodes if node.slot is not None)
-            return not any(is_unnamed(slot.name) for slot in slots)
         if change.kind is Kind.RENAMED and self._has_only_other_numbers(change):
             return False
         is_value = any(has_value(self._saved.nodes[node]) for node in change.nodes[:1])

@@ -11,6 +11,7 @@ from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, what_to_do
 from ckpt_viz.graphs.nodes.nodes import Node, NotSaved, Role
 from ckpt_viz.graphs.overlay.overlay import Severity
+from ckpt_viz.graphs.slots.hanging import trained_variables
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
@@ -59,6 +60,11 @@ def _attribute(case: Case, obj: int, attribute: NotSaved) -> Finding:
             "Build the optimizer for this model and restore both, as the program did that saved: "
             "the optimizer's list leads to these values."
         )
+        if trained_variables(case.live.nodes):
+            advice = (
+                "Let the optimizer train all layers, and restore both. Freeze layers after that: "
+                "only the optimizer's list leads to these values."
+            )
     elif attribute.is_lost:
         is_tracked = case.live_side.child(obj, attribute.name) is not None
         what = f"the plain objects in the {kind}" if is_tracked else f"the {kind}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes import walks
@@ -29,10 +30,14 @@ class HangingName(NamedTuple):
 
 
 class Hanging(NamedTuple):
-    """Variables below an optimizer alone, in its order, and what names tell of each."""
+    """Variables below an optimizer alone, in its order, and what names tell of each.
 
-    variables: tuple[int, ...]
-    names: tuple[HangingName, ...]
+    `named_by_slots` has the variables by the names that their slots have for them.
+    """
+
+    variables: tuple[int, ...] = ()
+    names: tuple[HangingName, ...] = ()
+    named_by_slots: Mapping[str, int] = MappingProxyType({})
 
     @property
     def blocks(self) -> int:
@@ -55,11 +60,13 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
     """
     hanging = _hanging_variables(nodes)
     if not hanging:
-        return Hanging((), ())
-    scopes = _scopes(nodes, hanging)
+        return Hanging()
+    by_slot = dict(_named_by_slots(nodes, set(hanging)))
+    named_by_slots = {name: variable for variable, name in by_slot.items()}
+    scopes = _scopes(nodes, hanging, by_slot)
     names = [full_name_of(nodes, variable).rpartition("/")[2] for variable in hanging]
     if scopes is None:
-        return Hanging(hanging, tuple(_repeated(nodes, hanging, names)))
+        return Hanging(hanging, tuple(_repeated(nodes, hanging, names)), named_by_slots)
     in_blocks = _in_blocks(scopes) or [("", scope) for scope in scopes]
     return Hanging(
         hanging,
@@ -67,6 +74,7 @@ def hanging_from_optimizers(nodes: Sequence[Node]) -> Hanging:
             HangingName(block, ".".join(filter(None, (*rest.strip("/_").split("/"), name))))
             for (block, rest), name in zip(in_blocks, names, strict=True)
         ),
+        named_by_slots,
     )
 
 
@@ -112,7 +120,9 @@ def _has_a_model(nodes: Sequence[Node], reached: Collection[int]) -> bool:
     )
 
 
-def _scopes(nodes: Sequence[Node], hanging: Sequence[int]) -> list[str] | None:
+def _scopes(
+    nodes: Sequence[Node], hanging: Sequence[int], by_slot: Mapping[int, str]
+) -> list[str] | None:
     """Return the scope of each variable; None if no names tell the variables apart.
 
     If a first call of the model is a training, TensorFlow knows the variables by short names, all
@@ -121,7 +131,6 @@ def _scopes(nodes: Sequence[Node], hanging: Sequence[int]) -> list[str] | None:
     whole = [full_name_of(nodes, variable) for variable in hanging]
     if len(set(whole)) == len(whole):
         return [name.rpartition("/")[0] for name in whole]
-    by_slot = dict(_named_by_slots(nodes, set(hanging)))
     if len(by_slot) < len(hanging) or len(set(by_slot.values())) < len(hanging):
         return None
     ends = [name.rpartition("/")[2] for name in whole]

@@ -33,6 +33,7 @@ class Act(Enum):
     REMOVED = auto()
     ADDED = auto()
     EMPTY = auto()  # the program has a part of the file, but nothing for its values
+    UNTRAINED = auto()  # only the optimizer led to a part, and trains the part no longer
     VALUELESS = auto()  # the file has a part of the program, but no values of it
     FEWER = auto()  # parts are gone among others that are alike
     MORE = auto()
@@ -148,6 +149,8 @@ class Deeds:
         fewer, gone, empty = _ONE_SIDED[graph is self._live]
         is_unclear = bool(group.words) and have_doubles(graph, parts)
         act = empty if all(map(is_empty, parts)) else fewer if is_unclear else gone
+        if act is Act.REMOVED and self._are_untrained(parts):
+            act = Act.UNTRAINED
         sure = Certainty.CERTAIN if is_unclear else self._sure_of(graph, group)
         return Deed(act, (*group.nodes,), (*group.objects,), group.words, sure)
 
@@ -257,6 +260,16 @@ class Deeds:
             certainty = Certainty.LIKELY
         nodes, objects = ((), alone) if is_new else (alone, ())
         return Deed(act, (*nodes,), (*objects,), (str(number),), certainty)
+
+    def _are_untrained(self, nodes: Iterable[int]) -> bool:
+        """Return whether an optimizer led to these alone, and leads to some variables no longer.
+
+        Then somebody froze them: the program still has them, where TensorFlow follows nothing.
+        """
+        notes = (note for node in self._live.nodes for note in node.not_saved)
+        hanging = {*self._saved.hanging.variables}
+        is_hanging = all(hanging.issuperset(_values(self._saved, node)) for node in nodes)
+        return is_hanging and any(note.is_lost and note.variables for note in notes)
 
     def _pairs(self, group: Group) -> list[_Pair]:
         """Return the parts that both sides have, those with values if any has one."""

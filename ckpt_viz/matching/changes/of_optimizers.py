@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.keras_optimizers import trained_variables
-from ckpt_viz.ground.text import listed
+from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.deeds import Act, Deed
 from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
+from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_rules.migrations import local_name
@@ -76,11 +78,16 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
         if not _is_built(mapping.live, pair.obj):
             continue
         slots = saved.slots_within(node), live.slots_within(pair.obj)
+        if _is_of_unknown_class(mapping, slots[0]):
+            continue
         differences = [*_differences(mapping, node, pair.obj, slots)]
         if not differences:
             within = {*mapping.saved.tree.below(node)}, {*mapping.live.tree.below(pair.obj)}
-            has_nameless = any(True for _ in _nameless(mapping.saved, within[0]))
-            differences += _other_variables(mapping, *slots, has_nameless=has_nameless)
+            nameless = [*_nameless(mapping.saved, within[0])]
+            differences += _other_variables(mapping, *slots, has_nameless=bool(nameless))
+            if nameless and not differences:
+                states = {*nameless, *slots[0]}, {*slots[1]}
+                differences += _other_number(mapping, *within, *states)
             differences += _other_state(mapping, *within)
         if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
@@ -108,15 +115,34 @@ def _differences(
     shared = shared_slots(*sides)
     # The states of another class go nowhere, though some may mean the same.
     names = {} if shared.is_other else shared.names
+    is_renamed = was.keys() != now.keys()
+    if any(map(is_unnamed, was)):
+        names, is_renamed = _names_of_numbered(mapping, slots[0]), False
     kept = set(names.values())
     new = [name for name in now if name not in kept]
+    left = [name for name in was if name not in names]
     if new:
         yield _Difference(f"keeps {listed(new)} now")
-    elif len(names) < len(was) and was.keys() != now.keys():
-        left = [name for name in was if name not in names]
+    elif left and was.keys() != now.keys():
         yield _Difference(f"no longer keeps {listed(left)}")
-    elif was.keys() != now.keys() or sides[0].generation is not sides[1].generation:
+    elif is_renamed or sides[0].generation is not sides[1].generation:
         yield _Difference(OTHER_VERSION)
+
+
+def _is_of_unknown_class(mapping: ValueMapping, slots: Sequence[int]) -> bool:
+    """Return whether the file numbers an optimizer's slots, and no pair tells what they are."""
+    are_numbered = any(map(is_unnamed, slot_names(mapping.saved, slots)))
+    return are_numbered and not _names_of_numbered(mapping, slots)
+
+
+def _names_of_numbered(mapping: ValueMapping, slots: Iterable[int]) -> dict[str, str]:
+    """Return the live names of slots that have numbers in the file, as far as pairs tell them."""
+    objects = {
+        pair.node: pair.obj for pair in mapping.pairs if pair.certainty is not Certainty.GUESS
+    }
+    pairs = ((mapping.saved.nodes[node].slot, objects.get(node)) for node in slots)
+    both = ((was, mapping.live.nodes[obj].slot) for was, obj in pairs if obj is not None)
+    return {was.name: now.name for was, now in both if was is not None and now is not None}
 
 
 def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
@@ -151,6 +177,20 @@ def _other_variables(
         yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
     if not has_nameless and (newly := (after & common) - before):
         yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
+
+
+def _other_number(
+    mapping: ValueMapping, inner: set[int], live_inner: set[int], was: set[int], now: set[int]
+) -> Iterator[_Difference]:
+    """Yield whether it trains more variables of the same model or fewer, if nothing tells which.
+
+    `was` and `now` are the states of an optimizer in Keras' file and in the program.
+    """
+    each, more = len(slot_names(mapping.live, now)), len(now) - len(was)
+    alone = {*mapping.unused} - inner - was, {*mapping.missing} - live_inner - now
+    if mapping.saved.is_of_keras and not any(alone) and each and more and not more % each:
+        way = "more" if more > 0 else "fewer"
+        yield _Difference(f"trains {count(abs(more) // each, f'{way} variable')}")
 
 
 def _holders(

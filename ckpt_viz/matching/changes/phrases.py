@@ -112,6 +112,8 @@ class Phrases:
                 return self._said(
                     "the program has no place for the values of {}", self._were(deeds)
                 )
+            case Act.UNTRAINED:
+                return self._said("the optimizer no longer trains {}", self._were(deeds))
             case Act.VALUELESS:
                 return self._said("the file has no values of {}", self._are(deeds))
             case Act.FEWER | Act.MORE:

@@ -85,13 +85,25 @@ def _compared(
 ) -> Iterable[Pair]:
     sides = described(saved, live, ChosenNames.of(live))
     paired = PairedItems(*sides, bound)
-    paired.give(given)
+    paired.give([*given, *_of_hanging(saved, live)])
     tree = WholeTree(paired)
     tree.run()
     make_guesses_of_rivals(paired)
     tree.rest_of_guesses()
     Optimizers(paired, saved, live).run()
     return paired.by_node.values()
+
+
+def _of_hanging(saved: Graph, live: Graph) -> Iterator[Pair]:
+    """Yield the variables below optimizers alone whose slots have one name for them on both sides.
+
+    If one side trains fewer of them, the places in its list are those of other variables. Where a
+    program made more layers before, Keras has numbered all names anew: they are no evidence.
+    """
+    was, now = saved.hanging.named_by_slots, live.hanging.named_by_slots
+    if was.keys() <= now.keys() or now.keys() <= was.keys():
+        for name in filter(now.__contains__, was):
+            yield Pair(was[name], now[name], Certainty.LIKELY, Evidence.NAMES)
 
 
 def plain_restore(saved: Graph, live: Graph) -> dict[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -233,21 +233,59 @@ def _in_order_of_variables(
     shapes = [{values_of(saved.graph.nodes[state]) for state in run} for run in saved_runs]
     blocks = _by_layer(live.graph, [run for run in runs if run.variable in nodes])
     known = sum(map(len, blocks))
-    left = [node for node in saved.graph.tree.preorder() if node not in pairs]
-    gone = sum(has_value(saved.graph.nodes[node]) for node in left) - len(states)
-    if not known <= len(saved_runs) <= known + gone:
-        return
 
     def fits(block: Sequence[_StatesOfOne], at: int) -> bool:
         own = [{values_of(saved.graph.nodes[nodes[run.variable]])} for run in block]
         return shapes[at : at + len(block)] == own
 
-    certainty = Certainty.LIKELY if known < len(saved_runs) else Certainty.CERTAIN
-    for block, at in only_places(blocks, len(saved_runs), fits, len):
+    certainty = Certainty.LIKELY if known != len(saved_runs) else Certainty.CERTAIN
+    if known > len(saved_runs):  # the program trains more
+        places = _places_of_some(blocks, len(saved_runs), fits)
+    elif len(saved_runs) <= known + _others_trained(saved, live, runs, pairs):
+        places = only_places(blocks, len(saved_runs), fits, len)
+    else:
+        return
+    for block, at in places:
         for run, saved_states in zip(block, saved_runs[at:], strict=False):
             sure = weakest(certainty, pairs[nodes[run.variable]].certainty)
             for state, obj in zip(saved_states, run.states, strict=True):
                 yield Pair(state, obj, sure, Evidence.SLOT)
+
+
+def _others_trained(
+    saved: _Side, live: _Side, runs: Sequence[_StatesOfOne], pairs: Mapping[int, Pair]
+) -> int:
+    """Return how many saved variables the optimizer may have trained that it does not train now.
+
+    Their layers are gone, or frozen.
+    """
+    trained, states = {run.variable for run in runs}, {*saved.numbered}
+    others = (
+        node
+        for node in saved.graph.tree.preorder()
+        if node not in pairs or pairs[node].obj not in trained
+    )
+    return sum(has_value(saved.graph.nodes[node]) for node in others if node not in states)
+
+
+def _places_of_some(
+    blocks: Sequence[Sequence[_StatesOfOne]],
+    count: int,
+    fits: Callable[[Sequence[_StatesOfOne], int], bool],
+) -> Iterator[tuple[Sequence[_StatesOfOne], int]]:
+    """Yield the blocks with one place in all ways to fill all places by some blocks, in order."""
+    ways = [[at for at in range(count) if fits(block, at)] for block in blocks]
+    before = [{0}]  # for each block, the places that may be filled in front of it
+    for block, starts in zip(blocks, ways, strict=True):
+        before.append(before[-1] | {at + len(block) for at in starts if at in before[-1]})
+    after = [{count}]  # from the last block on, the places from which the rest can be filled
+    for block, starts in zip(reversed(blocks), reversed(ways), strict=True):
+        after.append(after[-1] | {at for at in starts if at + len(block) in after[-1]})
+    rest = after[-2::-1]
+    for block, starts, done, left in zip(blocks, ways, before[:-1], rest, strict=True):
+        places = [at for at in starts if at in done and at + len(block) in left]
+        if len(places) == 1 and done.isdisjoint(left):
+            yield block, places[0]
 
 
 def _by_layer(graph: Graph, runs: Sequence[_StatesOfOne]) -> list[Sequence[_StatesOfOne]]:
