@@ -28,7 +28,8 @@ class Optimizers:
 
     def run(self) -> None:
         """Pair optimizers: by the variables of their slots, by path, or if each is the only one."""
-        for (x, y), certainty in self._votes().items():
+        votes = self._votes()
+        for (x, y), certainty in votes.items():
             if certainty is not Certainty.GUESS:
                 self.paired.add(x, y, certainty, Evidence.SLOT)
         free = self.paired.free(self.of_saved, self.of_live)
@@ -36,6 +37,8 @@ class Optimizers:
         for x, y in unique(*free, *paths):
             self.paired.add(x, y, Certainty.CERTAIN, Evidence.PLACE)
         self._by_words(*self.paired.free(*free))
+        for x, y in votes:  # the optimizer of a guessed model is a guess, too
+            self.paired.add(x, y, Certainty.GUESS, Evidence.SLOT)
         xs, ys = self.paired.free(*free)
         if len(xs) == len(ys) == 1:
             are_only = len(self.of_saved) == len(self.of_live) == 1

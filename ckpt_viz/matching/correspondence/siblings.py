@@ -156,14 +156,17 @@ class Siblings:
         """Pair children whose content no other free child has.
 
         If a child with a counterpart has it, too, only names tell a renamed part from one that was
-        removed while another was added.
+        removed while another was added. What a guess has left is a guess as well.
         """
         free, often = self.paired.free(xs, ys), self._contents_of_several(xs, ys)
         for x, y in unique(*free, self.saved.content.__getitem__, self.live.content.__getitem__):
             if self._is_refused(x, y) or not self._may_be_renamed(x, y):
                 continue
-            if self.saved.content[x] not in often or self.paired.are_told(x, y):
-                self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.CONTENT)
+            content, are_told = self.saved.content[x], self.paired.are_told(x, y)
+            if content not in often or are_told:
+                is_left = content in self.paired.guessed and not are_told
+                sure = Certainty.GUESS if is_left else Certainty.LIKELY
+                self.paired.add(x, y, weakest(limit, sure), Evidence.CONTENT)
 
     def _contents_of_several(self, xs: Items, ys: Items) -> set[int]:
         """Return the contents that several children of one side have."""
