@@ -444,6 +444,11 @@ class _ChangesReader:
         for top in tops_of(graph, (part for part in alone if part not in misfits)):
             if top not in known:
                 siblings[tree.parents[top]].append(top)
+        paired = self._node_of if is_new else self.mapping.parts
+        for above in [a for a in siblings if graph.nodes[a].role is Role.OPTIMIZER]:
+            if above not in paired and above != ROOT:  # another one took over its slots
+                siblings[tree.parents[above]].append(above)
+                del siblings[above]
         states = self._states[is_new]
         unsure = {tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():

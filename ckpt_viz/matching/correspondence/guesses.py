@@ -15,8 +15,10 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
+from ckpt_viz.matching.name_rules.names import canonical
 
 _MOST_NAMED = 3
+_OF_RECURRENT = "recurrent_kernel"
 
 
 class GuessedPart(NamedTuple):
@@ -83,8 +85,21 @@ def _has_common_elements(saved: Graph, live: Graph, pair: Pair) -> bool:
     if None in shapes or was[0].dtype != now[0].dtype or was[0].dtype == "string":
         return False
     before, after = _shape(saved, pair.node), _shape(live, pair.obj)
+    if before[-1:] != after[-1:] and (_has_gates(saved, pair.node) or _has_gates(live, pair.obj)):
+        return False
     is_variable = live.nodes[pair.obj].role in (Role.VARIABLE, Role.SLOT)
     return is_variable and len(before) == len(after) and min((*before, *after), default=0) > 0
+
+
+def _has_gates(graph: Graph, node: int) -> bool:
+    """Return whether the last axis of a value has the units of several gates, one after another.
+
+    Of other units, the first elements are those of other gates.
+    """
+    slot, tree = graph.nodes[node].slot, graph.tree
+    holder = tree.parents[node if slot is None else slot.variable]
+    beside = tree.children[holder] if holder >= 0 else ()
+    return any(canonical(tree.labels[child]) == _OF_RECURRENT for child in beside)
 
 
 def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:

@@ -1,9 +1,9 @@
 """The children of two items that belong together, matched in one way whatever holds them.
 
-First come anchors: names that one child of each side has. Then come contents without a rival, and
-names that share words. Then anchors that keep their order cut both lists, and each gap is aligned,
-so that "removed here" and "inserted there" fall into different gaps. Last come attributes in their
-order.
+First come children that have exchanged their names. Then come anchors: names that one child of each
+side has, contents without a rival, and names that share words. Then anchors that keep their order
+cut both lists, and each gap is aligned, so that "removed here" and "inserted there" fall into
+different gaps. Last come attributes in their order.
 """
 
 from __future__ import annotations
@@ -83,11 +83,35 @@ class Siblings:
         if state in self._compared:
             return
         self._compared.add(state)
+        self._exchanged(*free, limit)
         steps = self._anchors, self._without_rival, self._by_words, self._gaps, self._by_attributes
         for step in steps:
             step(xs, ys, limit)
             if not all(self.paired.free(xs, ys)):
                 return
+
+    # --- exchanged names
+
+    def _exchanged(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair children that have exchanged their local names: each has the content of another."""
+        holders = [x for x in xs if self.saved.items.children[x] and self.saved.labels[x]]
+        owners = _owners(self.live, ys)["label"]
+        namesakes = {
+            x: y
+            for x in holders
+            for y in [owners.get(label) for label in self.saved.labels[x]]
+            if y is not None and self.live.items.children[y]
+            if not (self.paired.are_equal(x, y) or self.saved.strong[x] & self.live.strong[y])
+        }
+        contents = self.saved.content.__getitem__, self.live.content.__getitem__
+        equal = dict(unique([*namesakes], [*namesakes.values()], *contents))
+        had_name = {y: x for x, y in namesakes.items()}
+        for x, y in equal.items():
+            circle = [x]
+            while (following := had_name[equal[circle[-1]]]) in equal and following not in circle:
+                circle.append(following)
+            if following == x:
+                self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.CONTENT)
 
     # --- anchors
 

@@ -28,6 +28,7 @@ def state_pairs(saved: Graph, live: Graph, others: Mapping[int, Pair]) -> Iterat
     A pair counts only if both of its states are free.
     """
     yield from _of_slots(saved, live, others)
+    yield from _of_merged(saved, live, others)
     optimizers = [pair for pair in others.values() if saved.nodes[pair.node].role is Role.OPTIMIZER]
     objects = {pair.node: pair.obj for pair in others.values()}
     nodes = {pair.obj: pair.node for pair in others.values()}
@@ -99,6 +100,31 @@ def _of_slots(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[
                         yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
                     else:
                         yield Pair(node, state, of_variable.certainty, Evidence.SLOT)
+
+
+def _of_merged(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
+    """Yield the slot variables of an optimizer whose variables another one trains now, as well.
+
+    That one has a counterpart of its own, which tells its steps.
+    """
+    of_saved, of_live = _slots_of(saved), _slots_of(live)
+    paired = {pair.obj for pair in pairs.values()}
+    for optimizer, saved_slots in of_saved.items():
+        if optimizer is None or optimizer in pairs:
+            continue
+        for obj, live_slots in of_live.items():
+            if obj is None or obj not in paired:
+                continue
+            shared = shared_slots(
+                OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
+            )
+            for name, other in () if shared.is_other else shared.names.items():
+                for variable, node in saved_slots[name].items():
+                    pair = pairs.get(variable)
+                    state = None if pair is None else live_slots[other].get(pair.obj)
+                    if pair is not None and state is not None:
+                        sure = weakest(pair.certainty, Certainty.LIKELY)
+                        yield Pair(node, state, sure, Evidence.SLOT)
 
 
 def _only_one(of_live: _Slots) -> int | None:
