@@ -93,7 +93,10 @@ class Siblings:
     # --- exchanged names
 
     def _exchanged(self, xs: Items, ys: Items, limit: Certainty) -> None:
-        """Pair children that have exchanged their local names: each has the content of another."""
+        """Pair children that have exchanged their local names: each has the content of another.
+
+        A layer whose values are partly as before has kept its name: only its inputs differ.
+        """
         holders = [x for x in xs if self.saved.items.children[x] and self.saved.labels[x]]
         owners = _owners(self.live, ys)["label"]
         namesakes = {
@@ -102,6 +105,7 @@ class Siblings:
             for y in [owners.get(label) for label in self.saved.labels[x]]
             if y is not None and self.live.items.children[y]
             if not (self.paired.are_equal(x, y) or self.saved.strong[x] & self.live.strong[y])
+            if not (self.saved.items.is_unit(x) and self.paired.common(x, y))
         }
         contents = self.saved.content.__getitem__, self.live.content.__getitem__
         equal = dict(unique([*namesakes], [*namesakes.values()], *contents))
