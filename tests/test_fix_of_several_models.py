@@ -65,6 +65,7 @@ def test_equal_models_and_their_optimizers_are_guesses_together(
     own = {name: _numbers(now[name]) for name in names}
     live = ckpt(**now)
     check = cv.check(live, path)
+    assert str(check).count("? stays, a guess") == len(was)
     check.fix().apply()
     assert {name: _numbers(now[name]) for name in names} == own
     check.fix(guesses=True).apply()

@@ -105,14 +105,15 @@ def heads_of(call: str) -> tuple[str, str, str, str]:
 
 
 def is_one_column(rows: Iterable[RestoreRow]) -> bool:
-    """Return whether the fix does what the call does with all rows, or there is none."""
+    """Return whether the fix does what the call does with all rows, and has no guess."""
     return all(map(_is_same, rows))
 
 
 def _is_same(row: RestoreRow) -> bool:
-    """Return whether the fix does what the call does, or there is none."""
+    """Return whether the fix does what the call does, or there is none; a guess may do more."""
     plain, fixed = row.plain.place, None if row.fixed is None else row.fixed.place
-    return fixed is None or plain is fixed is not Destination.INTO
+    is_same = plain is fixed is not Destination.INTO and row.why_left is not Why.GUESS
+    return fixed is None or is_same
 
 
 def _without_fix(row: list[str]) -> list[str]:
