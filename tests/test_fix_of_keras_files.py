@@ -962,3 +962,29 @@ def test_blocks_whose_values_have_numbers_are_renamed_as_wholes(
         blocks = getattr(old, f"layer{number}"), getattr(new, f"block{number}")
         for a, b in zip(*(block.weights for block in blocks), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_layers_that_changed_places_or_names_are_named(
+    keras: ModuleType, form: str, tmp_path: Path
+) -> None:
+    def model(*names: str) -> Any:
+        keras.backend.clear_session()
+        layers = [keras.layers.Dense(4, name=name) for name in names]
+        return keras.Sequential([keras.Input((4,)), *layers, keras.layers.Dense(2, name="head")])
+
+    if (keras.__name__, form) == ("tf_keras", ".weights.h5"):
+        pytest.skip("the file has no names")
+    path = tmp_path / f"model{form}"
+    was, live = model("a", "b"), model("b", "a")
+    was.save_weights(path) if form == ".weights.h5" else was.save(path)
+    check = cv.check(live, path)
+    by_names = {"by_name": True} if form == ".h5" else {}
+    if not by_names:
+        assert str(check).splitlines()[1] == "You swapped a and b."
+    check.fix().apply()
+    for name in "ab":
+        np.testing.assert_array_equal(was.get_layer(name).kernel, live.get_layer(name).kernel)
+    renamed = cv.check(model("code", "b"), path, options=by_names or None)
+    if by_names:
+        assert str(renamed).splitlines()[1] == "a seems to be code now."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from ckpt_viz.answers.restore_fix.restore_fix import CheckT
 from ckpt_viz.answers.restore_fix.unbuilt_optimizers import states_of
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.ground.expressions import operand
@@ -29,8 +30,12 @@ from ckpt_viz.live.objects.live_source import read_live
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
 from ckpt_viz.matching.changes.change import Change
+from ckpt_viz.matching.changes.deeds import SWAPPED, Act, Deed
 from ckpt_viz.matching.changes.kind import Kind
+from ckpt_viz.matching.changes.phrases import Phrases
 from ckpt_viz.matching.changes.reading import changes_of
+from ckpt_viz.matching.changes.sentence import reason_of
+from ckpt_viz.matching.changes.short_names import ShortNames
 from ckpt_viz.matching.correspondence.pairs import Pair
 from ckpt_viz.matching.engines.load_outcome import Stays, WeightsLoading
 
@@ -158,7 +163,51 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             unused=tuple(node for node in mapping.unused if node not in made[0]),
             missing=tuple(obj for obj in mapping.missing if obj not in made[1]),
         )
-        return tuple(change for change in changes_of(of_model) if self._is_told(change))
+        every = changes_of(of_model)
+        others = (*self._exchanged(every), *self._renamed_by_name())
+        return (*filter(self._is_told, every), *others)
+
+    def _renamed_by_name(self) -> Iterator[Change]:
+        """Yield the layers that have other names in a file which has layers by their names."""
+        nodes = self._saved.nodes if self._file.layout is Layout.KERAS_NAMES else ()
+        for node, (_, obj, certainty, _) in self._mapping.parts.items() if nodes else ():
+            names = self._saved.tree.labels[node], self._live.nodes[obj].own_name or ""
+            is_layer = nodes[node].role is Role.LAYER and node != ROOT
+            is_named = "" not in names and not any(is_automatic(name, None) for name in names)
+            values = (
+                sum(has_value(graph.nodes[part]) for part in graph.tree.below(top))
+                for graph, top in ((self._saved, node), (self._live, obj))
+            )
+            if is_layer and is_named and names[0] != names[1] and len({*values}) == 1:
+                deed = Deed(Act.RENAMED, (node,), (obj,), (), certainty)
+                yield self._change(Kind.RENAMED, deed)
+
+    def _change(self, kind: Kind, deed: Deed) -> Change:
+        """Return a change of whole layers."""
+        nodes = tuple(n for top in deed.nodes for n in self._saved.tree.below(top))
+        objects = tuple(obj for top in deed.objects for obj in self._live.tree.below(top))
+        phrase = Phrases(ShortNames.of(self._saved, self._live)).of([deed])
+        return Change(
+            kind,
+            self._saved.name(deed.nodes[0]),
+            self._live.name(deed.objects[0]),
+            sum(has_value(self._saved.nodes[node]) for node in nodes),
+            deed.certainty,
+            lambda: reason_of(phrase, deed.certainty),
+            nodes,
+            objects,
+            deed,
+        )
+
+    def _exchanged(self, changes: Iterable[Change]) -> Iterator[Change]:
+        """Yield that layers have changed places, if they have each other's numbers in the file."""
+        others = [c for c in changes if c.kind is Kind.RENAMED and self._has_only_other_numbers(c)]
+        nodes = tuple(change.nodes[0] for change in others)
+        objects = tuple(change.objects[0] for change in others)
+        was = {self._saved.tree.labels[node] for node in nodes}
+        if others and was == {self._live.tree.labels[obj] for obj in objects}:
+            words = SWAPPED if len(others) == len(SWAPPED) else ()
+            yield self._change(Kind.REORDERED, Deed(Act.REORDERED, nodes, objects, words))
 
     def _is_told(self, change: Change) -> bool:
         """Return whether a change is one of the model, not of what the format does not tell."""

@@ -89,6 +89,8 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
                 states = {*nameless, *slots[0]}, {*slots[1]}
                 differences += _other_number(mapping, *within, *states)
             differences += _other_state(mapping, *within)
+            if not differences and _goes_by_order(mapping.saved, node):
+                differences += _other_order(mapping, *slots)
         if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
             named = (pair.obj, *differences[0].variables)
@@ -191,6 +193,22 @@ def _other_number(
     if mapping.saved.is_of_keras and not any(alone) and each and more and not more % each:
         way = "more" if more > 0 else "fewer"
         yield _Difference(f"trains {count(abs(more) // each, f'{way} variable')}")
+
+
+def _goes_by_order(graph: Graph, optimizer: int) -> bool:
+    """Return whether an optimizer's states have numbers, in the order of its variables."""
+    return graph.is_of_keras or bool(trained_variables(graph.nodes, optimizer))
+
+
+def _other_order(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[_Difference]:
+    """Yield whether an optimizer has the same variables in another order."""
+    objects = {node: pair.obj for node, pair in mapping.parts.items()}
+    before = [objects.get(_variable(mapping.saved, slot)) for slot in sorted(was)]
+    after = [_variable(mapping.live, slot) for slot in sorted(now)]
+    shared = {*before} & {*after}
+    orders = ([*dict.fromkeys(filter(shared.__contains__, side))] for side in (before, after))
+    if next(orders) != next(orders):
+        yield _Difference("trains its variables in another order")
 
 
 def _holders(
