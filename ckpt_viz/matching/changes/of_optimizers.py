@@ -196,8 +196,12 @@ def _other_number(
 
 
 def _goes_by_order(graph: Graph, optimizer: int) -> bool:
-    """Return whether an optimizer's states have numbers, in the order of its variables."""
-    return graph.is_of_keras or bool(trained_variables(graph.nodes, optimizer))
+    """Return whether an optimizer's states have numbers, in the order of its variables.
+
+    Variables that it alone leads to are in that order, too.
+    """
+    is_listed = graph.is_of_keras or bool(trained_variables(graph.nodes, optimizer))
+    return is_listed and not graph.hanging.variables
 
 
 def _other_order(mapping: ValueMapping, was: list[int], now: list[int]) -> Iterator[_Difference]:
