@@ -14,7 +14,7 @@ from ckpt_viz.entrances.jupyter.answers import answer
 from ckpt_viz.entrances.jupyter.shown import show_of
 from ckpt_viz.errors import NoSuchNodeError
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell, TableGuess
-from tests.support.programs import ckpt, keras_3_adam, module, var, written
+from tests.support.programs import ckpt, keras_2, keras_3, keras_3_adam, module, var, written
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -156,3 +156,26 @@ def test_the_table_asks_and_a_tick_restores(tmp_path: Path) -> None:
     np.testing.assert_array_equal(live.net.head.bias.numpy()[:5], old.net.head.bias.numpy())
     in_part = {row.fixed.is_part for row in shown.fix.table.rows if row.fixed is not None}
     assert in_part == {True, False}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16", "float16"])
+@pytest.mark.parametrize("keras", [keras_2, keras_3], ids=["tf_keras", "keras 3"])
+def test_values_of_another_floating_point_dtype_are_converted(
+    keras: Any, dtype: str, tmp_path: Path
+) -> None:
+    def model(dtype: str) -> Any:
+        layers = [keras().layers.Dense(3, name=name, dtype=dtype) for name in "ab"]
+        return keras().Sequential([keras().Input((4,), dtype=dtype), *layers])
+
+    was, live, other = model("float32"), model(dtype), model(dtype)
+    path = ckpt(model=was).save(str(tmp_path / "ckpt"))
+    check = cv.check(ckpt(model=live), path)
+    assert "check.fix(guesses=True) converts 4 values to the dtype of" in str(check.fix())
+    fix = check.fix(guesses=True)
+    fix.apply()
+    exec(fix.code, {"ckpt": ckpt(model=other), "path": path})
+    assert len(check.fix(guesses=["model.a"]).pairs) == 3  # with the save_counter
+    for old, new, coded in zip(was.weights, live.weights, other.weights, strict=True):
+        converted = old.numpy().astype(new.numpy().dtype)
+        np.testing.assert_array_equal(new.numpy(), converted)
+        np.testing.assert_array_equal(coded.numpy(), converted)

@@ -136,7 +136,9 @@ def _loading(steps: Steps, live: Graph, source: str) -> Iterator[str]:
         yield f"{keys} = ["
         yield from (f"    {line}" for line in in_lines(reads))
         yield "]"
-        yield f"values {becomes} [(variable, tf.constant({value})) for variable, key in {keys}]"
+        is_cast = conversion is not None and conversion.is_cast
+        made = f"tf.cast({value}, variable.dtype)" if is_cast else f"tf.constant({value})"
+        yield f"values {becomes} [(variable, {made}) for variable, key in {keys}]"
 
 
 def needed_by(conversions: Collection[Conversion]) -> tuple[list[str], list[str]]:

@@ -52,7 +52,7 @@ from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights, write_keras_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.correspondence.guesses import parts_to_copy
+from ckpt_viz.matching.correspondence.guesses import casts_of, parts_to_copy
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.engines.trace import Action, Cause, Step, Trace
 
@@ -157,6 +157,12 @@ class FixOfObjects(RestoreFix[CheckT]):
             yield (
                 f"check.fix(guesses=[{parts[0]}]) copies the elements that both shapes have"
                 f"{f', and so on for {len(parts) - 1} more' if len(parts) > 1 else ''}."
+            )
+        casts = casts_of(self._mapping)
+        if casts:
+            yield (
+                f"check.fix(guesses=True) converts {count(len(casts), 'value')} to the dtype of "
+                "the program; with names of saved parts, it converts only theirs."
             )
         if not self._sure and not self._waiting:
             yield "fix.changes says what happened to the program."

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graphs.object_graph.lookup import first_meant
 from ckpt_viz.ground.text import listed
-from ckpt_viz.matching.correspondence.conversions import Conversion, Form
+from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of
 from ckpt_viz.matching.correspondence.guesses import (
+    casts_of,
     copies_in_part,
     guessed_parts,
     guessed_values,
@@ -27,7 +28,7 @@ def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
     """Return the mapping with all guesses as likely pairs, or those in the parts of these names.
 
     A part whose shape differs is copied as far as both shapes go, if it is named: True takes none.
-    A slot variable goes with its variable.
+    A value of another floating-point dtype is converted. A slot variable goes with its variable.
 
     Raises:
         NoSuchNodeError: A name is none of a saved part with guesses, or that of several.
@@ -45,15 +46,18 @@ def with_accepted(mapping: ValueMapping, accepted: Accepted) -> ValueMapping:
         pairs.append(pair)
     parts = {node: _likely(pair, nodes) for node, pair in mapping.parts.items()}
     copies = [] if accepted is True else [p for p in copies_in_part(mapping) if p.node in nodes]
-    return _with_copies(replace(mapping, pairs=tuple(pairs), parts=parts), copies)
+    conversions = {pair: Conversion(Form.PART) for pair in copies}
+    casts = (pair for pair in casts_of(mapping) if pair.node in nodes)
+    conversions |= {p: c for p in casts if (c := cast_of(mapping.saved, mapping.live, *p[:2]))}
+    return _with_conversions(replace(mapping, pairs=tuple(pairs), parts=parts), conversions)
 
 
-def _with_copies(mapping: ValueMapping, copies: Sequence[Pair]) -> ValueMapping:
-    """Return the mapping in which misfits are copied in part."""
-    if not copies:
+def _with_conversions(mapping: ValueMapping, converted: Mapping[Pair, Conversion]) -> ValueMapping:
+    """Return the mapping in which misfits are copied in part, or converted."""
+    if not converted:
         return mapping
-    pairs = [pair._replace(certainty=Certainty.LIKELY) for pair in copies]
-    conversions = {pair[:2]: Conversion(Form.PART) for pair in copies}
+    pairs = [pair._replace(certainty=Certainty.LIKELY) for pair in converted]
+    conversions = {pair[:2]: conversion for pair, conversion in converted.items()}
     added = with_pairs(mapping, pairs)
     return replace(added, conversions={**mapping.conversions, **conversions})
 
@@ -68,7 +72,7 @@ def _accepted_nodes(mapping: ValueMapping, accepted: Accepted) -> frozenset[int]
     saved = mapping.saved
     if isinstance(accepted, bool):
         return frozenset(range(len(saved.nodes)) if accepted else ())
-    every = (*guessed_values(mapping), *copies_in_part(mapping))
+    every = (*guessed_values(mapping), *copies_in_part(mapping), *casts_of(mapping))
     guessed = [*dict.fromkeys(pair.node for pair in every)]
     nodes: set[int] = set()
     for name in _names(accepted):

@@ -45,7 +45,7 @@ _WORDS = {
     Form.RECURRENT: "transposed for each gate, from the order of cuDNN",
     Form.SUM: "summed, since cuDNN has two biases",
     Form.ROWS: "in two rows, since cuDNN has two biases",
-    Form.CAST: "converted to the dtype of the program, as load_weights does",
+    Form.CAST: "converted to the dtype of the program",
     Form.PART: "copied in part: the elements that both shapes have",
 }
 IN_PART = """\

@@ -13,6 +13,7 @@ from ckpt_viz.graphs.nodes.names import LayerNames, NamedGraph
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.text import listed
+from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_rules.names import canonical
@@ -75,6 +76,15 @@ def copies_in_part(mapping: ValueMapping) -> list[Pair]:
     if live.origin is not Origin.LIVE or saved.is_name_based:
         return []
     return [pair for pair in mapping.misfits if _has_common_elements(saved, live, pair)]
+
+
+def casts_of(mapping: ValueMapping) -> list[Pair]:
+    """Return the pairs of values into live variables of another floating-point dtype alone."""
+    saved, live = mapping.saved, mapping.live
+    if live.origin is not Origin.LIVE or saved.is_name_based:
+        return []
+    sure = (pair for pair in mapping.misfits if pair.certainty is not Certainty.GUESS)
+    return [pair for pair in sure if cast_of(saved, live, *pair[:2]) is not None]
 
 
 def _has_common_elements(saved: Graph, live: Graph, pair: Pair) -> bool:
