@@ -199,6 +199,15 @@ def test_a_scope_gets_another_name_and_a_saver_restores_it(tmp_path: Path) -> No
     assert cv.diff(graph, new, values=True).is_empty
 
 
+def test_names_with_dots_stand_for_names_with_slashes(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    path = save_by_name(tmp_path / "old", {"enc/w": np.ones(2)})
+    for number, new in enumerate(("dec.w", "enc.v", "dec/w")):
+        written = cv.graph(path).renamed({"enc.w": new}).write(tmp_path / f"new{number}")
+        assert [name for name, _ in tf.train.list_variables(written)] == [new.replace(".", "/")]
+
+
 def test_two_scopes_exchange_their_names(tmp_path: Path) -> None:
     saved = {"a/w": np.ones(1), "b/w": np.zeros(1), "b/v": np.ones(2)}
     path = save_by_name(tmp_path / "model", saved)

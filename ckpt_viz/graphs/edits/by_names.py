@@ -34,9 +34,13 @@ def renamed_names(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Return a graph in which tensors or scopes have other names, with all that is in them.
 
     A slash at the end is for people: "bert" and "bert/" are the same scope. An empty new name
-    takes a scope away. All names are those of before, so two scopes may exchange theirs.
+    takes a scope away. All names are those of before, so two scopes may exchange theirs. Dots as in
+    "bert.w" stand for slashes, in both names.
     """
-    scopes = {_scope(graph, old): new.rstrip("/") for old, new in names.items()}
+    scopes = {
+        _scope(graph, old): (new if is_scope(graph, old) else new.replace(".", "/")).rstrip("/")
+        for old, new in names.items()
+    }
     inner_first = sorted(scopes, key=len, reverse=True)
     renamed = []
     for key in _holders(graph):
