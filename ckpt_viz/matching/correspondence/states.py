@@ -28,7 +28,6 @@ def state_pairs(saved: Graph, live: Graph, others: Mapping[int, Pair]) -> Iterat
     A pair counts only if both of its states are free.
     """
     yield from _of_slots(saved, live, others)
-    yield from _of_merged(saved, live, others)
     optimizers = [pair for pair in others.values() if saved.nodes[pair.node].role is Role.OPTIMIZER]
     objects = {pair.node: pair.obj for pair in others.values()}
     nodes = {pair.obj: pair.node for pair in others.values()}
@@ -78,53 +77,36 @@ def _in_other_order(
 
 
 def _of_slots(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
-    """Yield the slot variables of variables and optimizers that belong together."""
-    of_saved, of_live = _slots_of(saved), _slots_of(live)
-    for optimizer, saved_slots in of_saved.items():
-        obj = _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
-        if obj is None:
-            continue
-        live_slots = of_live.get(obj, {})
-        shared = shared_slots(
-            OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
-        )
-        if optimizer is None and shared.is_other:
-            continue
-        for name, by_variable in saved_slots.items():
-            others = live_slots.get(shared.names.get(name, ""), {})
-            for variable, node in by_variable.items():
-                of_variable = pairs.get(variable)
-                state = None if of_variable is None else others.get(of_variable.obj)
-                if of_variable is not None and state is not None:
-                    if shared.is_other:
-                        yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
-                    else:
-                        yield Pair(node, state, of_variable.certainty, Evidence.SLOT)
+    """Yield the slot variables of variables and optimizers that belong together.
 
-
-def _of_merged(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
-    """Yield the slot variables of an optimizer whose variables another one trains now, as well.
-
-    That one has a counterpart of its own, which tells its steps.
+    If an optimizer is gone, another one may train its variables as well. That one has a counterpart
+    of its own, which tells its steps.
     """
     of_saved, of_live = _slots_of(saved), _slots_of(live)
     paired = {pair.obj for pair in pairs.values()}
     for optimizer, saved_slots in of_saved.items():
-        if optimizer is None or optimizer in pairs:
-            continue
-        for obj, live_slots in of_live.items():
-            if obj is None or obj not in paired:
-                continue
+        own = _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
+        others = [obj for obj in of_live if obj in paired] if optimizer is not None else []
+        for obj in others if own is None else [own]:
+            live_slots = of_live.get(obj, {})
             shared = shared_slots(
                 OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
             )
-            for name, other in () if shared.is_other else shared.names.items():
-                for variable, node in saved_slots[name].items():
-                    pair = pairs.get(variable)
-                    state = None if pair is None else live_slots[other].get(pair.obj)
-                    if pair is not None and state is not None:
-                        sure = weakest(pair.certainty, Certainty.LIKELY)
-                        yield Pair(node, state, sure, Evidence.SLOT)
+            if shared.is_other and (optimizer is None or own is None):
+                continue
+            for name, by_variable in saved_slots.items():
+                slots = live_slots.get(shared.names.get(name, ""), {})
+                for variable, node in by_variable.items():
+                    of_variable = pairs.get(variable)
+                    state = None if of_variable is None else slots.get(of_variable.obj)
+                    if of_variable is None or state is None:
+                        continue
+                    if shared.is_other:
+                        yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
+                        continue
+                    limit = Certainty.CERTAIN if own is not None else Certainty.LIKELY
+                    sure = weakest(of_variable.certainty, limit)
+                    yield Pair(node, state, sure, Evidence.SLOT)
 
 
 def _only_one(of_live: _Slots) -> int | None:
