@@ -69,9 +69,7 @@ def _code(lab: JupyterLab) -> str:
     return str(lab.page.evaluate(f"{SOURCE}[1]"))
 
 
-def test_a_row_becomes_code_that_runs_and_a_diff_in_place(
-    lab: JupyterLab, explorer: Locator
-) -> None:
+def test_a_row_becomes_code_that_runs(lab: JupyterLab, explorer: Locator) -> None:
     _select(explorer, "optimizer")
     copies = explorer.locator(".ckv-details .ckv-copies")
     copies.get_by_role("button", name="Copy without this…").click()
@@ -82,14 +80,7 @@ def test_a_row_becomes_code_that_runs_and_a_diff_in_place(
         "# slim.write('ckpt-1-slim')"
     )
     lab.screenshot("copies-inserted")
-    copies.get_by_role("button", name="Compare").click()
-    back = explorer.get_by_role("button", name="← Back")
-    expect(back).to_be_focused()
-    expect(explorer.get_by_text("b its edited copy")).to_be_visible()
-    expect(explorer.locator(".ckv-toolbar")).to_contain_text("before and after")
-    lab.screenshot("copies-compared")
-    back.click()
-    expect(copies.get_by_role("button", name="Compare")).to_be_focused()
+    _select(explorer, "optimizer")
     lab.page.keyboard.press("Escape")
     expect(copies.get_by_role("status")).to_have_count(0)
     expect(explorer.get_by_role("treegrid")).to_be_focused()
@@ -124,20 +115,9 @@ def test_a_search_becomes_code_and_a_new_name_is_asked_for(
     assert _code(lab).startswith("slim = cv.graph('ckpt-1').without('role:slot|opt')\n")
     _search(explorer).fill("")
     expect(line).to_have_count(0)
-    # Two rows.
-    _select(explorer, "optimizer")
-    copies = explorer.locator(".ckv-details .ckv-copies")
-    copies.get_by_role("button", name="Mark").click()
-    _select(explorer, "step")
-    expect(copies).to_contain_text("Together with")
-    lab.screenshot("copies-several")
-    copies.get_by_role("button", name="Copy without these…").click()
-    expect(copies.get_by_role("status")).to_contain_text("in the cell below")
-    assert ".without('optimizer', 'step')" in _code(lab)
-    copies.get_by_role("button", name="Unmark optimizer").click()
-    expect(copies.get_by_role("button", name="Copy without this…")).to_be_visible()
     # A name that is taken: the reason, and no code.
     _select(explorer, "net")
+    copies = explorer.locator(".ckv-details .ckv-copies")
     copies.get_by_role("button", name="Rename…").click()
     box = copies.get_by_label("New name of net")
     expect(box).to_be_focused()
@@ -166,9 +146,9 @@ def test_keys_alone_lead_from_a_cell_to_code_and_back(lab: JupyterLab, explorer:
     copies = explorer.locator(".ckv-details .ckv-copies")
     expect(copies).to_be_visible()
     keys.press("r")
-    expect(copies.get_by_role("searchbox")).to_be_focused()
+    expect(copies.get_by_role("combobox")).to_be_focused()
     keys.press("Escape")
-    expect(copies.get_by_role("searchbox")).to_have_count(0)
+    expect(copies.get_by_role("combobox")).to_have_count(0)
     expect(grid).to_be_focused()
     keys.press("l")
     expect(copies.get_by_role("status")).to_contain_text("in the cell below")
@@ -180,10 +160,9 @@ def test_keys_alone_lead_from_a_cell_to_code_and_back(lab: JupyterLab, explorer:
     expect(lab.output(1).locator(".ckpt-viz")).to_be_visible()
     explorer.locator(".ckv-help-button").click()
     expect(explorer.locator(".ckv-help")).to_contain_text("w l r")
-    expect(explorer.locator(".ckv-help")).to_contain_text("mark the selected row")
 
 
-def test_a_file_without_a_kernel_has_code_to_copy_and_the_diff(lab: JupyterLab) -> None:
+def test_a_file_without_a_kernel_has_code_to_copy(lab: JupyterLab) -> None:
     files = Files(lab, "copied-file")
     files.add("adam")
     tab = files.open("ckpt-1.index")
@@ -198,11 +177,6 @@ def test_a_file_without_a_kernel_has_code_to_copy_and_the_diff(lab: JupyterLab) 
     )
     expect(copies.get_by_role("button", name="Copy the code")).to_be_visible()
     lab.screenshot("copies-document")
-    copies.get_by_role("button", name="Compare").click()
-    expect(tab.locator(".ckv-sentence")).to_contain_text("gone")
-    expect(tab.get_by_role("button", name="← Back")).to_be_focused()  # after the picture is drawn
-    lab.page.keyboard.press("Enter")
-    expect(copies.get_by_role("button", name="Compare")).to_be_focused()
     assert files.complaints == []
 
 
@@ -217,7 +191,7 @@ def test_nothing_is_cut_and_axe_finds_nothing(lab: JupyterLab, explorer: Locator
     expect(details).to_be_visible()
     lab.page.keyboard.press("Escape")
     lab.page.keyboard.press("r")
-    expect(details.get_by_role("searchbox")).to_be_focused()
+    expect(details.get_by_role("combobox")).to_be_focused()
     lab.page.evaluate(AXE.read_text("utf-8"))
     for theme in ("Light", "Dark"):
         lab.show_theme(theme)

@@ -15,7 +15,7 @@ from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.answers.restore_check.played import asked, played, said, source_of
 from ckpt_viz.answers.restore_fix.fix import RestoreFix
 from ckpt_viz.entrances.jupyter.changed import changed_of, described, shown_changed
-from ckpt_viz.entrances.jupyter.copies import code_of_copy, picture_of_copy
+from ckpt_viz.entrances.jupyter.copies import code_of_copy
 from ckpt_viz.entrances.jupyter.kernel_run import kernel_shell, variable_of
 from ckpt_viz.entrances.jupyter.restoring import restored, short_code, undone
 from ckpt_viz.entrances.jupyter.shown import Shown
@@ -47,10 +47,9 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "restore"}`,
     `{"ask": "undo"}`, `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source",
     "at": 3}`, `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy",
-    "kind": "without", "nodes": [3]}` and the same for "copy-picture". With `"changes"`, a question
-    is about the check with a changed program, and `{"ask": "changed"}` about its verdict. For an
-    accessor and a fix, "source" may give the program's variable; for a fix and a restore, "guesses"
-    the places of the accepted guesses. `state` holds the explorer's traits, with which an exported
+    "kind": "without", "nodes": [3]}`. With `"changes"`, a question is about the check with a changed
+    program, and `{"ask": "changed"}` about its verdict. For an accessor and a fix, "source" may give
+    the program's variable; for a fix and a restore, "guesses" the places of the accepted guesses. `state` holds the explorer's traits, with which an exported
     file opens.
     """
     data, buffers = _answered(shown, question, state)
@@ -349,11 +348,6 @@ def _copy(shown: Shown, question: Mapping[str, Any]) -> Answer:
     return {"text": code_of_copy(shown, question)}, []
 
 
-def _picture_of_copy(shown: Shown, question: Mapping[str, Any]) -> Answer:
-    """Return the payload of the diff between the checkpoint and that copy."""
-    return {}, [picture_of_copy(shown, question)]
-
-
 class _NoBar:
     """A progress bar without a place to appear."""
 
@@ -368,7 +362,6 @@ _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {
     "values": _values,
     "accessor": _accessor,
     "copy": _copy,
-    "copy-picture": _picture_of_copy,
     "fix": _fix,
     "measures": _measures,
     "picture": _picture,

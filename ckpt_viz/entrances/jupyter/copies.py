@@ -1,4 +1,4 @@
-"""The code of an edited copy of the checkpoint that an explorer shows, and what the copy changes.
+"""The code of an edited copy of the checkpoint that an explorer shows.
 
 A page says which parts a person means: a row, or all that the search finds. The edit is made before
 its code goes anywhere, so that the code does what the explorer shows. Nothing is written.
@@ -11,14 +11,12 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.graph_diff.diff_result import GraphDiff
-from ckpt_viz.api import diff
 from ckpt_viz.entrances.jupyter.kernel_run import free_name, kernel_shell, package_of, variable_of
 from ckpt_viz.entrances.jupyter.shown import Shown
 from ckpt_viz.errors import EditError, QueryError, SourceError
 from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Format, Origin
-from ckpt_viz.graphs.render import payload
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.live.sources.pictured import ObjectGraph, parts_meant
 from ckpt_viz.live.sources.snapshot import Snapshot
@@ -60,13 +58,6 @@ def code_of_copy(shown: Shown, question: Mapping[str, Any]) -> str:
     if first_graph(copy.source).is_of_keras:
         write += "  # as a TensorFlow checkpoint"
     return f"{first}{call}\n{package}.show({path}, against={name})\n{write}\n"
-
-
-def picture_of_copy(shown: Shown, question: Mapping[str, Any]) -> bytes:
-    """Return the payload of the diff between a checkpoint and the copy that a page asks for."""
-    copy = _asked(shown, question)
-    overlay = diff(copy.source, copy.edited).overlay
-    return payload.encode(overlay.graph, overlay)
 
 
 def _asked(shown: Shown, question: Mapping[str, Any]) -> _Copy:

@@ -395,15 +395,10 @@ export const yoursAndRight = (yours: string, right: string) =>
 export const scoreWords = (right: string, all: string) => `${right} of ${all} right.`;
 export const toStep = (number: string) => `Step ${number}`;
 export const boundTo = (word: string, name: string) => `${word}: ${name}`;
-export const stepsBefore = (count: string) => `before the change: ${count} steps`;
 export const untilSet = (holder: string, name: string) => `until ${holder} has “${name}”`;
 export const boundBelow = (done: string, of: string) => `${done} of ${of} bound below`;
 export const workingOnFix = "Looking for the place of each saved value…";
 export const unknownSource = "In this code, ckpt is the object that you checked.";
-/** In place of the graph: the diff with an edited copy. */
-export const noteOfCopy = "before and after";
-export const besideCopy = "a is the checkpoint, b its edited copy. No file is written.";
-export const backFromCopy = "Back";
 /** Edited copies of a checkpoint, of the selected row or of all matches. */
 export const copies = {
   part: "Edited copies",
@@ -420,10 +415,6 @@ export const copies = {
       renamed: "Rename…",
     },
   },
-  mark: "Mark",
-  markHint: "Mark this row, and select another one: a copy is then of both",
-  together: "Together with",
-  unmark: (name: string) => `Unmark ${name}`,
   hints: {
     without: "Code for a checkpoint without what you have selected",
     only: "Code for a checkpoint of what you have selected",
@@ -432,13 +423,9 @@ export const copies = {
   side: "Side",
   newName: (name: string) => `New name of ${name}`,
   newNames: "New name of each",
-  insert: "Insert",
-  show: "Show code",
   asking: "Asking for the code…",
   inserted: "The code is in the cell below. Run it to see what changes; it writes no file.",
   notInserted: "This code shows what changes. It writes no file.",
-  compare: "Compare",
-  compareHint: "Show the checkpoint before and after, without running the code",
   close: "Close",
 } as const;
 export const textbookDrawing =
@@ -517,7 +504,6 @@ export const keys = {
   flow: "next input, next output of a layer",
   copy: "copy name, checkpoint key",
   copies: "copy without the selected row, with it alone, renamed",
-  mark: "mark the selected row, for a copy of several",
   copiesOfMatches: "the same for all matches",
   zoom: "fit, zoom; also Ctrl and wheel",
   help: "these keys",

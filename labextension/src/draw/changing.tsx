@@ -27,14 +27,14 @@ import { CodeButtons, CodeText } from "./code";
 import { useKeys } from "./keys";
 import { MAX_NAME, NameField } from "./name-field";
 import { gridOf, rootOf, showTab } from "./parts";
-import type { Showing, ShowOther } from "./props";
+import type { ShowChanged, Showing } from "./props";
 import type { LineField } from "./table";
 
 interface StripProps extends Showing {
   readonly id: string;
   /** Asks the kernel about the check itself. */
   readonly ask: Kernel;
-  readonly showOther: ShowOther;
+  readonly showChanged: ShowChanged;
   readonly insert: ((code: string) => void) | null;
   readonly play: (step: number | null) => void;
   readonly setField: (field: LineField | null) => void;
@@ -65,9 +65,9 @@ interface Asked {
 const words = WORDS.changing;
 
 export function ChangeStrip(props: StripProps) {
-  const { state, ask, showOther, insert, play } = props;
+  const { state, ask, showChanged, insert, play } = props;
   const root = useRef<HTMLElement>(null);
-  const [changing, change, tell] = useChanging(root, state.selected, ask, showOther);
+  const [changing, change, tell] = useChanging(root, state.selected, ask, showChanged);
   const { answer, changes, problem, shown } = changing;
   const edit = (edit: Edit) => change((changes) => withEdit(changes, shown, edit)).then(tell);
   const isRefused = answer === null && problem !== null;
@@ -300,7 +300,7 @@ function useChanging(
   root: { readonly current: Element | null },
   selected: number | null,
   ask: Kernel,
-  show: ShowOther,
+  show: ShowChanged,
 ): readonly [Changing, Change, (problem: string | null) => void] {
   const [now, setNow] = useState(UNCHANGED);
   // The next change may come before the answer.
@@ -324,14 +324,14 @@ function useChanging(
   const showAnswered = async () => {
     const { answer, changes, shown } = last.answered;
     if (changes !== shown) {
-      const bytes = isChanged(changes)
-        ? bytesIn((await ask({ ask: "picture", changes })).buffers[0])
-        : null;
+      const answered = isChanged(changes) ? await ask({ ask: "picture", changes }) : null;
       if (changes === last.wanted) {
         const giveBack = focusOf(root.current);
         // What someone has selected since stays so.
         const isStill = last.selected === last.selectedThen;
-        await show(bytes, { changes }, isStill ? (answer?.node ?? null) : null);
+        const node = isStill ? (answer?.node ?? null) : null;
+        const bytes = bytesIn(answered?.buffers[0]);
+        await show(answered && { bytes, about: { changes }, node });
         set({ shown: changes });
         giveBack();
       }

@@ -34,7 +34,7 @@ import { type OnRequest, WithExtras } from "./on-request";
 import { Outline } from "./outline";
 import { HeightHandle, Panes, type Shares } from "./panes";
 import type { Part } from "./parts";
-import type { Dispatch, ShowOther } from "./props";
+import type { Dispatch, ShowChanged } from "./props";
 import { type Restoring, useRestoring } from "./restoring";
 import { Ribbon } from "./ribbon";
 import { QueryMistake } from "./search";
@@ -53,10 +53,7 @@ interface ExplorerProps {
   /** Null where nothing can load them: there, no kernel answers either. */
   readonly onRequest: OnRequest | null;
   readonly insert: ((code: string) => void) | null;
-  /** Shows the check of a changed program, or the diff of an edited copy, in place of the graph. */
-  readonly showOther: ShowOther;
-  /** The way back from the diff of an edited copy; null if this is not it. */
-  readonly leaveCopy: (() => void) | null;
+  readonly showChanged: ShowChanged;
   /** The check that the host has sent, and what answers about it. */
   readonly own: { readonly graph: Graph | null; readonly kernel: Kernel | null };
   /** Counts the checks that were shown in place of it; 0 for that check itself. */
@@ -84,7 +81,7 @@ export function Explorer({ shown, problem, ...rest }: ExplorerProps) {
   return (
     <>
       {message}
-      <Shown key={rest.leaveCopy === null} {...shown} {...rest} />
+      <Shown {...shown} {...rest} />
     </>
   );
 }
@@ -109,7 +106,7 @@ function Shown(props: ShownProps) {
   const [field, setField] = useState<LineField | null>(null);
   const toggle = () => {
     setChanging(!isChanging);
-    void props.showOther(null, null);
+    void props.showChanged(null);
   };
   const changing = canChange(props) ? { isOpen: isChanging, toggle } : null;
   const coding = { isOpen: isCoding, toggle: () => setCoding(!isCoding) };
@@ -182,7 +179,6 @@ function Playing({ table, lines, ...props }: PlayingProps) {
       {({ Play }) => (
         <Play
           key={other}
-          before={beforeChange(props)}
           {...{ state, table, lines, play, dispatch }}
           ask={kernel}
           stored={played}
@@ -200,13 +196,8 @@ function hasFix({ other, state: { graph } }: ShownProps): boolean {
 }
 
 /** Whether there is a restore to play. */
-function canPlay({ state, leaveCopy, onRequest }: ShownProps): boolean {
-  return state.graph.overlay?.hasSteps === true && onRequest !== null && leaveCopy === null;
-}
-
-/** The check before its program was changed; null for that check itself. */
-function beforeChange({ other, own: { graph, kernel } }: ShownProps) {
-  return other > 0 && graph !== null && kernel !== null ? { graph, ask: kernel } : null;
+function canPlay({ state, onRequest }: ShownProps): boolean {
+  return state.graph.overlay?.hasSteps === true && onRequest !== null;
 }
 
 /** Whether there is a program to change, and a kernel that answers. */
@@ -229,8 +220,8 @@ interface Toggle {
 }
 
 function Above(props: AboveProps) {
-  const { state, typesetter, note, id, kernel, leaveCopy, play, step, dispatch } = props;
-  const { changing, insert, onRequest, own, setField, showOther } = props;
+  const { state, typesetter, note, id, kernel, play, step, dispatch } = props;
+  const { changing, insert, onRequest, own, setField, showChanged } = props;
   const { overlay, table } = state.graph;
   const ask = own.kernel;
   return (
@@ -255,11 +246,10 @@ function Above(props: AboveProps) {
       {changing?.isOpen === true && ask !== null ? (
         <WithExtras onRequest={onRequest} key={own.graph}>
           {({ ChangeStrip }) => (
-            <ChangeStrip {...{ state, id, ask, showOther, insert, play, setField, dispatch }} />
+            <ChangeStrip {...{ state, id, ask, showChanged, insert, play, setField, dispatch }} />
           )}
         </WithExtras>
       ) : null}
-      {leaveCopy && onRequest?.extras ? <onRequest.extras.OtherLine leave={leaveCopy} /> : null}
       {state.drawn === "table" ? null : <Breadcrumbs state={state} dispatch={dispatch} />}
       {step !== null ? null : table !== null && state.drawn === "table" ? (
         <TableRibbon {...{ state, table, dispatch }} accepting={props.accepting} />

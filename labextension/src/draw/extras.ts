@@ -7,7 +7,6 @@ export { Actions } from "./actions";
 export { ChangeStrip } from "./changing";
 export { Exports } from "./exports";
 export { HelpLines } from "./help-lines";
-export { OtherLine } from "./other-line";
 export { Play } from "./play";
 export { Suggesting } from "./suggesting";
 export { Textbook } from "./textbook";

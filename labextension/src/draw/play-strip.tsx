@@ -13,8 +13,6 @@ import type { Dispatch } from "./props";
 interface StripProps {
   readonly graph: Graph;
   readonly story: Story;
-  /** That of the check before its program was changed; null without one. */
-  readonly past: Story | null;
   readonly playing: Playing;
   /** The last step that may be seen. */
   readonly last: number;
@@ -24,7 +22,7 @@ interface StripProps {
 /** Chips of a list; more have no space. */
 const MOST_CHIPS = 16;
 
-export function Strip({ graph, story, past, playing, last, dispatch }: StripProps) {
+export function Strip({ graph, story, playing, last, dispatch }: StripProps) {
   const { at } = playing;
   const { plays } = WORDS;
   const { action, node: current } = story.step(at);
@@ -53,7 +51,7 @@ export function Strip({ graph, story, past, playing, last, dispatch }: StripProp
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
       </List>
-      <Timeline {...{ graph, story, past, playing }} seen={last} />
+      <Timeline {...{ graph, story, playing }} seen={last} />
       <PlayKeys />
     </footer>
   );
@@ -124,11 +122,11 @@ function chipName(graph: Graph, id: number): string {
 const MOST_DOTS = 160;
 const MOST_PROBLEMS = 200;
 
-type TimelineProps = Pick<StripProps, "graph" | "story" | "past" | "playing"> & {
+type TimelineProps = Pick<StripProps, "graph" | "story" | "playing"> & {
   readonly seen: number;
 };
 
-function Timeline({ graph, story, past, playing, seen }: TimelineProps) {
+function Timeline({ graph, story, playing, seen }: TimelineProps) {
   const { at, go } = playing;
   const last = Math.max(1, story.length - 1);
   const left = (step: number) => ({ "--ckv-at": step / last });
@@ -159,9 +157,6 @@ function Timeline({ graph, story, past, playing, seen }: TimelineProps) {
           go(to);
         }}
       />
-      {past === null || !isShort || seen < story.length - 1 ? null : (
-        <Past past={past} left={left} last={last} />
-      )}
       <p class="ckv-play-legend">
         {LEGEND.filter(([look]) => look !== "problem" || problems.length > 0).map(
           ([look, words]) => (
@@ -184,28 +179,6 @@ const LEGEND = [
   ["waits", WORDS.fates.waits],
   ["problem", WORDS.problem],
 ] as const;
-
-interface PastProps {
-  readonly past: Story;
-  /** The place of a step along the timeline. */
-  readonly left: (step: number) => { readonly "--ckv-at": number };
-  readonly last: number;
-}
-
-/** The same steps of the check before its program was changed. */
-function Past({ past, left, last }: PastProps) {
-  const steps = Array.from({ length: Math.min(past.length, last + 1) }, (_, i) => i);
-  return (
-    <div class="ckv-play-past">
-      <span>{WORDS.stepsBefore(formatCount(past.length))}</span>
-      <div class="ckv-play-dots" aria-hidden="true">
-        {steps.map((step) => (
-          <i key={step} class={`ckv-dot-${dotOf(past, step)}`} style={left(step)} />
-        ))}
-      </div>
-    </div>
-  );
-}
 
 interface NamesProps extends Pick<TimelineProps, "graph" | "story" | "seen"> {
   readonly at: number;

@@ -45,8 +45,6 @@ interface PlayProps {
   readonly ask: Kernel | null;
   /** The answer itself, packed, where a notebook or a page has it without a kernel. */
   readonly stored: string | null;
-  /** The check before its program was changed, and what answers about it; null for that itself. */
-  readonly before: { readonly graph: Graph; readonly ask: Kernel } | null;
   /** Whether the texts of TensorFlow's functions can be read. */
   readonly hasSources: boolean;
   readonly table: Table;
@@ -60,7 +58,7 @@ interface PlayProps {
 }
 
 export function Play(props: PlayProps) {
-  const { state, stored, before, play, dispatch } = props;
+  const { state, stored, play, dispatch } = props;
   const ask = useMemo(
     () => props.ask ?? (stored === null ? null : () => storedAnswer(stored)),
     [props.ask, stored],
@@ -69,7 +67,6 @@ export function Play(props: PlayProps) {
   const root = useRef<HTMLDivElement>(null);
   const graph = state.graph.objects ?? state.graph;
   const [asked, load] = useAsked(() => begun(ask, graph));
-  const [past, loadPast] = useAsked(async () => before && begun(before.ask, before.graph));
   const isReady = useRef(false);
   useEffect(() => {
     // Later, since a dispatch draws at once, and would run this effect again.
@@ -77,7 +74,6 @@ export function Play(props: PlayProps) {
       prepare(dispatch);
       isReady.current = true;
       load();
-      loadPast();
       // A program that opens Play leaves the focus where the user has it.
       if (rootOf(root.current)?.contains(document.activeElement)) {
         root.current?.focus();
@@ -106,7 +102,7 @@ export function Play(props: PlayProps) {
           </button>
         </p>
       ) : (
-        <Begun {...props} ask={ask} graph={graph} past={past?.answer?.story ?? null} {...answer} />
+        <Begun {...props} ask={ask} graph={graph} {...answer} />
       )}
     </section>
   );
@@ -152,11 +148,9 @@ async function begun(ask: Kernel | null, graph: Graph): Promise<Answered> {
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
-  /** The story of the check before its program was changed. */
-  readonly past: Story | null;
 }
 
-function Begun({ state, story, past, said, link, ask, graph, lines, ...props }: BegunProps) {
+function Begun({ state, story, said, link, ask, graph, lines, ...props }: BegunProps) {
   const { asserts, quiz, table, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
@@ -198,7 +192,7 @@ function Begun({ state, story, past, said, link, ask, graph, lines, ...props }: 
         <Predict {...{ predicting, playing, story, dispatch }} />
         {isEnd ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
       </PlayReason>
-      <Strip {...{ graph, story, past, playing, last, dispatch }} />
+      <Strip {...{ graph, story, playing, last, dispatch }} />
     </div>
   );
 }

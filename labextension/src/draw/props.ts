@@ -8,9 +8,13 @@ export interface Showing {
   readonly dispatch: Dispatch;
 }
 
-/** `about` goes along with all questions, null: nothing answers. Without bytes, shows the own check. */
-export type ShowOther = (
-  bytes: Uint8Array | null,
-  about: object | null,
-  node?: number | null,
-) => Promise<void>;
+/** The payload of the check of a changed program, and what goes along with all questions about it. */
+export interface ChangedCheck {
+  readonly bytes: Uint8Array;
+  readonly about: object;
+  /** The node to select; null for the selected one. */
+  readonly node: number | null;
+}
+
+/** Shows the check of a changed program in place of the host's own; null shows that one again. */
+export type ShowChanged = (check: ChangedCheck | null) => Promise<void>;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { COPY_KEYS, copyDeedOf, MARK_KEY, question, sidesOf, withMark } from "./copies";
+import { COPY_KEYS, copyDeedOf, question, sidesOf } from "./copies";
 
 const press = (key: string, isOfMatches: boolean, modifiers: Partial<KeyboardEvent> = {}) =>
   copyDeedOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
@@ -9,7 +9,6 @@ it("tells the keys of the row from those of the matches", () => {
     expect([press(ofRow, false), press(ofMatches, false)]).toEqual([kind, undefined]);
     expect([press(ofRow, true), press(ofMatches, true)]).toEqual([undefined, kind]);
   }
-  expect([press(MARK_KEY, false), press(MARK_KEY, true)]).toEqual(["mark", undefined]);
 });
 
 it("leaves combinations to the notebook and the browser", () => {
@@ -19,13 +18,13 @@ it("leaves combinations to the notebook and the browser", () => {
 });
 
 it("asks about a node or a query, and sends a name only for a renaming", () => {
-  expect(question("copy", "without", { query: "role:slot" }, "")).toEqual({
+  expect(question("without", { query: "role:slot" }, "")).toEqual({
     ask: "copy",
     kind: "without",
     query: "role:slot",
   });
-  expect(question("copy-picture", "renamed", { nodes: [3], side: "a" }, "net")).toEqual({
-    ask: "copy-picture",
+  expect(question("renamed", { nodes: [3], side: "a" }, "net")).toEqual({
+    ask: "copy",
     kind: "renamed",
     nodes: [3],
     side: "a",
@@ -46,10 +45,4 @@ it("offers both sides of a diff where both have the part", () => {
   expect(sidesOf("saved", "diff", "only in b")).toEqual(["b"]);
   expect(sidesOf("saved", "diff", "matched")).toEqual(["b", "a"]);
   expect(sidesOf("saved", "diff", null)).toEqual(["b", "a"]);
-});
-
-it("marks a row, and unmarks it", () => {
-  const marked = withMark(withMark([], 3), 5);
-  expect(marked).toEqual([3, 5]);
-  expect(withMark(marked, 3)).toEqual([5]);
 });

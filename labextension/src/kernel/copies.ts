@@ -12,36 +12,26 @@ export const COPY_KEYS = [
 export type CopyKind = (typeof COPY_KEYS)[number][0];
 export type Side = "a" | "b";
 
-/** The key that marks the selected row for a copy of several. */
-export const MARK_KEY = "v";
-
-/** What to copy: the rows of these nodes, or what a query finds; in a diff also from which side. */
+/** What to copy: the row of a node, or what a query finds; in a diff also from which side. */
 export type Meant = ({ readonly nodes: readonly number[] } | { readonly query: string }) & {
   readonly side?: Side;
 };
 
-/** The question for the code of a copy, or for the diff between the checkpoint and the copy. */
-export function question(
-  ask: "copy" | "copy-picture",
-  kind: CopyKind,
-  meant: Meant,
-  to: string,
-): object {
-  return { ask, kind, ...meant, ...(kind === "renamed" ? { to } : {}) };
+/** The question for the code of a copy. */
+export function question(kind: CopyKind, meant: Meant, to: string): object {
+  return { ask: "copy", kind, ...meant, ...(kind === "renamed" ? { to } : {}) };
 }
 
 /** What a key asks for, of the row or of the matches; undefined for other keys. */
 export function copyDeedOf(
   { altKey, ctrlKey, key, metaKey }: KeyboardEvent,
   isOfMatches: boolean,
-): CopyKind | "mark" | undefined {
+): CopyKind | undefined {
   if (altKey || ctrlKey || metaKey) {
     return undefined;
   }
   const place = isOfMatches ? 2 : 1;
-  return key === MARK_KEY && !isOfMatches
-    ? "mark"
-    : COPY_KEYS.find((keys) => keys[place] === key)?.[0];
+  return COPY_KEYS.find((keys) => keys[place] === key)?.[0];
 }
 
 /**
@@ -66,9 +56,4 @@ export function sidesOf(
       : state === "only in b"
         ? ["b"]
         : ["b", "a"];
-}
-
-/** The rows that a person has marked for a copy of several, after one more is marked or unmarked. */
-export function withMark(marked: readonly number[], node: number): readonly number[] {
-  return marked.includes(node) ? marked.filter((one) => one !== node) : [...marked, node];
 }

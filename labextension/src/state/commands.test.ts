@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import * as WORDS from "../basics/strings";
 import { CELL_SIGNS } from "../data/contract";
-import { COPY_KEYS, MARK_KEY } from "../kernel/copies";
+import { COPY_KEYS } from "../kernel/copies";
 import { cellSign } from "../words/signs";
 import { COMMANDS } from "./commands";
 import { DEEDS, deedOf } from "./deeds";
-import { helpGroups, helpLines, signLines } from "./help";
+import { helpGroups, signLines } from "./help";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
   deedOf({ key, ...modifiers } as KeyboardEvent);
@@ -27,7 +27,7 @@ it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () 
 it("lists every key once", () => {
   expect(COMMANDS.map(({ keys: [key] }) => key).sort()).toEqual(Object.keys(DEEDS).sort());
   const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
-  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies, MARK_KEY];
+  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies];
   expect(keys).toEqual([...new Set(keys)]);
 });
 
@@ -41,27 +41,17 @@ it("does what the table says, and leaves the notebook's keys to the notebook", (
   expect(press("q")).toBe(undefined);
 });
 
-it("lists one key of every command in the help", () => {
-  const lines = helpLines();
+it("lists one key of every command in the help, and each line once", () => {
+  const lines = helpGroups().flatMap((group) => group.lines);
   expect(lines.slice(0, 3)).toEqual([
-    { help: "move", keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
-    { help: "enter", keys: "→ ←", does: "open, enter; close, leave" },
-    { help: "open", keys: "Space *", does: "open or close; open all beside it" },
+    { keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
+    { keys: "→ ←", does: "open, enter; close, leave" },
+    { keys: "Space *", does: "open or close; open all beside it" },
   ]);
   expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(
-    COMMANDS.length + 2 * COPY_KEYS.length + 1,
+    COMMANDS.length + 2 * COPY_KEYS.length,
   );
-});
-
-it("has each line of the help in one group", () => {
-  const groups = helpGroups();
-  expect(groups.every(({ lines }) => lines.length > 0)).toBe(true);
-  const inGroups = groups.flatMap(({ lines }) => lines.map(({ help }) => help));
-  expect(inGroups.sort()).toEqual(
-    helpLines()
-      .map(({ help }) => help)
-      .sort(),
-  );
+  expect(lines.map(({ does }) => does).sort()).toEqual(Object.values(WORDS.keys).sort());
 });
 
 it("has each sign of a table once in the help, with its words", () => {
@@ -79,8 +69,8 @@ it("documents the same keys as the help", () => {
   const docs = readFileSync(new URL("../../../docs/explorer.md", import.meta.url), "utf8");
   const [, table = ""] = docs.split("| keys | what they do |\n| --- | --- |\n");
   const rows = table.slice(0, table.indexOf("\n\n")).split("\n");
-  const wanted = helpLines().map(
-    ({ does, keys }) => `| ${keys.replace(/\S+/g, "`$&`")} | ${does} |`,
+  const wanted = helpGroups().flatMap(({ lines }) =>
+    lines.map(({ does, keys }) => `| ${keys.replace(/\S+/g, "`$&`")} | ${does} |`),
   );
   expect(rows).toEqual(wanted);
 });

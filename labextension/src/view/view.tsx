@@ -2,7 +2,6 @@
 
 import { render } from "preact";
 import { kept, oncePer } from "../basics/once";
-import * as WORDS from "../basics/strings";
 import { sentenceText, whyWords } from "../basics/text";
 import { decode } from "../data/contract";
 import { type Graph, makeGraph } from "../data/graph";
@@ -12,7 +11,7 @@ import { makeTypesetter, type Says, type Typesetter } from "../draw/measure";
 import { type LoadExtras, type OnRequest, onRequest } from "../draw/on-request";
 import { answerKeys, makeRun, type Run } from "../draw/page";
 import { partOf } from "../draw/parts";
-import type { Dispatch, ShowOther } from "../draw/props";
+import type { Dispatch, ShowChanged } from "../draw/props";
 import { textMeasure } from "../draw/text-width";
 import { insertFrom } from "../host/cells";
 import { DEFAULTS_ATTRIBUTE, readDefaults } from "../host/defaults";
@@ -102,10 +101,10 @@ export function mountView(el: HTMLElement, host: ViewHost = {}): View {
   return new MountedView(el, host);
 }
 
-/** The check of a changed program, or the diff of an edited copy, about which nothing answers. */
+/** The check of a changed program, and what answers about it. */
 interface Other {
   readonly state: State;
-  readonly kernel: Kernel | null;
+  readonly kernel: Kernel;
 }
 
 let views = 0;
@@ -233,30 +232,22 @@ class MountedView implements View {
     }
   }
 
-  /** Shows the check of a changed program, or the diff of an edited copy, in place of the graph. */
-  readonly #showOther: ShowOther = async (bytes, about, node = null) => {
+  readonly #showChanged: ShowChanged = async (check) => {
     const of = this.#graph;
-    const graph = bytes === null ? null : makeGraph(await decode(bytes), about !== null);
-    if (of !== this.#graph || this.#typesetterOf === null || this.#state === null) {
+    const graph = check && makeGraph(await decode(check.bytes), true);
+    const [known, kernel] = [this.#shown, this.#kernel];
+    if (of !== this.#graph || known === null || kernel === null) {
       return;
     }
     this.#others++;
-    if (graph === null) {
+    if (check === null || graph === null) {
       this.#other = null;
     } else {
-      const { ask } = this.#host;
-      const asking: Ask | null =
-        about === null || ask === undefined
-          ? null
-          : (question, ...rest) => ask({ ...question, ...about }, ...rest);
-      const known = this.#other?.state ?? this.#state;
-      const { width, height } = known;
       const loaded = reduce(known, { type: "load", graph });
-      const state =
-        asking === null
-          ? reduce(this.#initial(graph, this.#typesetterOf), { type: "resize", width, height })
-          : reduce(loaded, { type: "select", id: node ?? loaded.selected });
-      this.#other = { state, kernel: asking === null ? null : makeKernel(asking) };
+      this.#other = {
+        state: reduce(loaded, { type: "select", id: check.node ?? loaded.selected }),
+        kernel: (question, ...rest) => kernel({ ...question, ...check.about }, ...rest),
+      };
     }
     if (this.#playing !== null) {
       this.#playing = this.#shown;
@@ -272,7 +263,7 @@ class MountedView implements View {
   /** Plays the restore of the check from a step, on a copy of the state; null stops that. */
   #play(step: number | null): void {
     if (step === null) {
-      this.#leave("play");
+      this.#leave();
     } else if (this.#graph?.overlay?.comparison === "check") {
       const hasFocus = this.#root.contains(document.activeElement);
       this.#playing ??= this.#shown;
@@ -302,27 +293,21 @@ class MountedView implements View {
     }
   };
 
-  /** Leaves a restore that plays, or the diff of an edited copy. */
-  #leave(part: "play" | null): void {
+  /** Leaves a restore that plays. */
+  #leave(): void {
     const { width = 0, height = 0 } = this.#playing ?? this.#shown ?? {};
     const hasFocus = this.#root.contains(document.activeElement);
-    if (this.#playing === null) {
-      this.#other = null;
-    }
     this.#playing = this.#step = null;
     this.#dispatch({ type: "resize", width, height });
     this.#draw();
-    if (hasFocus && part !== null) {
-      partOf(this.#root, part)?.focus();
+    if (hasFocus) {
+      partOf(this.#root, "play")?.focus();
     }
   }
 
-  readonly #leaveCopy = () => this.#leave(null);
-
   #draw(): void {
     const other = this.#other;
-    const isCopy = other?.kernel === null;
-    const kernel = other === null ? this.#kernel : other.kernel;
+    const kernel = other?.kernel ?? this.#kernel;
     const state = this.#playing ?? this.#shown;
     const typesetter =
       state === null ? undefined : this.#typesetterOf?.(state.graph, saying(state));
@@ -330,16 +315,15 @@ class MountedView implements View {
       <Explorer
         shown={state === null || typesetter === undefined ? null : { state, typesetter }}
         problem={this.#problem}
-        note={isCopy ? WORDS.noteOfCopy : this.#host.note}
+        note={this.#host.note}
         id={this.#id}
         graphviz={this.#host.graphviz}
         kernel={kernel}
         onRequest={this.#onRequest}
         insert={insertFrom(this.#root)}
-        showOther={this.#showOther}
+        showChanged={this.#showChanged}
         canStop={this.#host.canStop === true}
         readValues={other === null && kernel !== null ? this.#readValues : null}
-        leaveCopy={isCopy ? this.#leaveCopy : null}
         own={{ graph: this.#graph, kernel: this.#kernel }}
         other={other === null ? 0 : this.#others}
         played={this.#host.played ?? null}
