@@ -80,10 +80,9 @@ def test_a_row_becomes_code_that_runs(lab: JupyterLab, explorer: Locator) -> Non
         "# slim.write('ckpt-1-slim')"
     )
     lab.screenshot("copies-inserted")
-    _select(explorer, "optimizer")
-    lab.page.keyboard.press("Escape")
+    copies.get_by_role("button", name="Close").press("Escape")
     expect(copies.get_by_role("status")).to_have_count(0)
-    expect(explorer.get_by_role("treegrid")).to_be_focused()
+    expect(copies.get_by_role("button", name="Copy without this…")).to_be_focused()
     # The code runs, and TensorFlow restores what its comment writes.
     lab.run_cell(1)
     expect(lab.output(1).locator(".ckpt-viz")).to_be_visible()

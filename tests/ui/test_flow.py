@@ -129,11 +129,6 @@ def test_lines_lead_straight_into_blocks_and_to_each_of_their_layers(open_page: 
     assert len({boxes[name][0] for name in spine}) == 1
     # What the embedding gives leads to the attention and past it, to where both are added.
     _row(page, "wte").click()
-    words = {
-        name: _row(page, name).first.locator(".ckv-link-word").all_text_contents()
-        for name in ("tokens", "attn", "add1", "add2")
-    }
-    assert words == {"tokens": ["input"], "attn": ["output 1"], "add1": ["output 2"], "add2": []}
     ends = page.locator(".ckv-call.ckv-lit").evaluate(
         """(lines) => {
             const arrows = lines.getAttribute("d").split("m-3 -3").slice(0, -1);
@@ -148,11 +143,6 @@ def test_lines_lead_straight_into_blocks_and_to_each_of_their_layers(open_page: 
 @pytest.mark.tf
 def test_a_layer_shows_what_feeds_it_and_what_it_feeds(page: Page) -> None:
     _row(page, "proj").click()
-    links = {
-        name: _row(page, name).locator(".ckv-link-word").all_text_contents()
-        for name in ("pool", "res_in", "res_add", "join")
-    }
-    assert links == {"pool": ["input"], "res_in": ["output 1"], "res_add": ["output 2"], "join": []}
     details = page.locator(".ckv-details")
     flow = details.locator("h4", has_text="Flow").locator("xpath=following-sibling::ul[1]")
     assert [" ".join(item.split()) for item in flow.locator("li").all_inner_texts()] == [
@@ -164,13 +154,6 @@ def test_a_layer_shows_what_feeds_it_and_what_it_feeds(page: Page) -> None:
     page.screenshot(path=SCREENSHOTS / "flow-of-a-layer.png")
     flow.get_by_role("button", name="res_add").click()
     expect(page.locator(".ckv-node-name")).to_contain_text("res_add")
-    # Two layers feed it: the key goes to one after the other, and back.
-    page.locator(".ckv-outline").focus()
-    for name in ("proj", "res_out", "res_add"):
-        page.keyboard.press("i")
-        expect(page.locator(".ckv-node-name")).to_contain_text(name)
-    page.keyboard.press("o")
-    expect(page.locator(".ckv-node-name")).to_contain_text("join")
 
 
 @pytest.mark.tf

@@ -6,7 +6,7 @@ import * as WORDS from "../basics/strings";
 import { visible } from "../basics/text";
 import { type Graph, ROOT } from "../data/graph";
 import { type FlowPath, flowPaths } from "../layout/flow-paths";
-import { detour, linkPath, linksOf } from "../layout/links";
+import { linkPath, linksOf } from "../layout/links";
 import { BAD_SIGN } from "../layout/measured";
 import type { Row } from "../layout/rows";
 import { BOX_HEIGHT, type Box, PITCH, SPINE } from "../layout/tidy";
@@ -35,8 +35,6 @@ import { zoomOf } from "./zoom";
 
 const WHEEL_ZOOM = 0.002;
 const DRAG_THRESHOLD = 3;
-/** From the right edge of all boxes to the lines of slots. */
-const DETOUR = 10;
 /** From the lower edge of a box to the shape that it gives. */
 const SHAPE_BASELINE = 14;
 /** Below the first scale only names are large enough to read. Below the second, no text is. */
@@ -60,7 +58,6 @@ export function Drawing({ state, typesetter, dispatch }: DrawingProps) {
         <Panels state={state} />
         <TreeEdges state={state} />
         <Flow state={state} />
-        <SlotLinks state={state} />
         <Links state={state} />
         {seen.map((index) => {
           const row = rows[index];
@@ -429,33 +426,6 @@ function Links({ state }: { readonly state: State }) {
             key={`${from} ${to} ${kind}`}
             class={`ckv-link ckv-${kind}-link`}
             d={linkPath(a, b, kind)}
-          />
-        );
-      })}
-    </g>
-  );
-}
-
-/** The lines from optimizers to the slots of the selected variable, right of everything else. */
-function SlotLinks({ state }: { readonly state: State }) {
-  const { graph, layout, rowOf, selected } = state;
-  if (selected === null || !isNode(state, selected)) {
-    return null;
-  }
-  const variable = graph.slot(selected)?.variable ?? selected;
-  const slots = Array.from(graph.treeChildren(variable), (id) => graph.slot(id));
-  const optimizers = new Set(slots.map((slot) => slot?.optimizer ?? null));
-  const boxOf = (id: number) => layout.boxes[rowOf.get(id) ?? -1];
-  const to = boxOf(selected) ?? boxOf(variable);
-  return (
-    <g aria-hidden="true">
-      {[...optimizers].map((id) => {
-        const from = id === null ? undefined : boxOf(id);
-        return from === undefined || to === undefined ? null : (
-          <path
-            key={id}
-            class="ckv-link ckv-slot-link"
-            d={detour(nearSight(from, state), nearSight(to, state), layout.width + DETOUR)}
           />
         );
       })}

@@ -5,9 +5,8 @@ import * as WORDS from "../basics/strings";
 import { countWords, formatCount, visible } from "../basics/text";
 import type { Graph } from "../data/graph";
 import { foldedCount } from "../data/layers";
-import { feedsOf } from "../layout/feeds";
 import { badIn } from "../layout/measured";
-import { nearestRow, type Row } from "../layout/rows";
+import type { Row } from "../layout/rows";
 import type { ShownTree } from "../layout/shown";
 import type { Sort } from "../layout/sorting";
 import { isFrozenHere } from "../layout/training";
@@ -47,7 +46,6 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
   const comparison = graph.overlay?.comparison;
   const columns = columnsOf(comparison, state.measure, state.tree);
   const selectedRow = selected === null ? undefined : rowOf.get(selected);
-  const links = linkWords(state);
   const names = useCutNames<HTMLDivElement>();
   const indentOf = (level: number) => Math.min(level - 1, MAX_INDENT) * 12;
   return (
@@ -84,7 +82,6 @@ export function Outline({ state, dispatch, id }: { state: State; dispatch: Dispa
                 tree={state.tree}
                 {...{ columns, row }}
                 indent={indentOf(row.level)}
-                link={links.get(row.id) ?? ""}
                 index={first + offset}
                 domId={`${id}-row-${row.id}`}
                 isSelected={row.id === selected}
@@ -194,8 +191,6 @@ interface OutlineRowProps {
   readonly row: Row;
   /** In pixels. */
   readonly indent: number;
-  /** Whether the selected layer takes what this one gives, or the reverse. */
-  readonly link: string;
   readonly index: number;
   readonly domId: string;
   readonly isSelected: boolean;
@@ -233,28 +228,7 @@ function OutlineRow(props: OutlineRowProps) {
   );
 }
 
-/** By row, what it is to the selected one: an input, or one of its outputs. */
-function linkWords({ graph, rowOf, selected, tree }: State): ReadonlyMap<number, string> {
-  const words = new Map<number, string>();
-  if (selected === null || graph.objects === null) {
-    return words;
-  }
-  const { inputs, outputs } = feedsOf(graph, selected);
-  for (const [word, all] of [
-    [WORDS.feeds.output, outputs],
-    [WORDS.feeds.input, inputs],
-  ] as const) {
-    all.forEach((node, place) => {
-      const row = nearestRow(tree, rowOf, node);
-      if (row !== null) {
-        words.set(row, all.length === 1 ? word : `${word} ${place + 1}`);
-      }
-    });
-  }
-  return words;
-}
-
-function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRowProps) {
+function NameCell({ graph, tree, row, indent, found, dispatch }: OutlineRowProps) {
   const { chunk, id } = row;
   const label = chunk === null ? visible(graph.label(id)) || WORDS.root : chunkLabel(graph, chunk);
   const problem = chunk === null ? problemWords(graph, id) : "";
@@ -276,7 +250,6 @@ function NameCell({ graph, tree, row, indent, link, found, dispatch }: OutlineRo
       <Name name={label} look="ckv-name" isMatch={found.isMatch[id] === 1} />
       {row.childCount > 0 && !row.isExpanded ? <Count {...heldBy(tree, found, id)} /> : null}
       {isFrozenHere(graph, id) ? <span class="ckv-frozen">{WORDS.frozenSign}</span> : null}
-      {link === "" ? null : <span class="ckv-link-word">{link}</span>}
       <BadSign {...badIn(graph, tree, row)} />
       {problem === "" ? null : <span class="ckv-error">! {problem}</span>}
       {note === "" ? null : (

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { compared, loadGraph, treeGraph } from "../tests/graphs.test-data";
-import { detour, linkPath, linksOf } from "./links";
+import { linkPath, linksOf } from "./links";
 import type { Box } from "./tidy";
 
 const TREE = treeGraph([0, 0, 1, 1, 2]);
@@ -23,15 +23,6 @@ describe("the link of a value that goes elsewhere", () => {
     expect(linkPath(box(300, 10), box(0, 50), "move")).toMatch(/ 100 50m7 -4L100 50l7 4$/);
     expect(linkPath(box(0, 10), box(300, 50), "alias")).toMatch(/ 300 50$/);
   });
-});
-
-it("a detour is right of both boxes, and ends at their backs", () => {
-  expect(detour(box(0, 10), box(40, 90), 300)).toBe(
-    "M100 10H292Q300 10 300 18V82Q300 90 292 90H140",
-  );
-  expect(detour(box(0, 10), box(40, 10), 300)).toBe(
-    "M100 10H300Q300 10 300 10V10Q300 10 300 10H140",
-  );
 });
 
 it("a shared node has links to its other parents", async () => {

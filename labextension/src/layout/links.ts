@@ -11,7 +11,6 @@ export interface Link {
 }
 
 const MAX_LINKS = 60;
-const CORNER = 8;
 const ARROW = { length: 7, half: 4 };
 
 /** The links of a node, without those of a long list. */
@@ -48,15 +47,4 @@ export function linkPath(from: Box, to: Box, kind: Link["kind"]): string {
   return kind === "move"
     ? `${curve}m${back} ${-ARROW.half}L${end} ${to.y}l${back} ${ARROW.half}`
     : curve;
-}
-
-/** A line from the back of one box to the back of another one, by way of an x right of both. */
-export function detour(from: Box, to: Box, x: number): string {
-  const [start, end] = [from.x + from.width, to.x + to.width];
-  const corner = Math.min(CORNER, Math.abs(to.y - from.y) / 2) * Math.sign(to.y - from.y);
-  const bend = Math.abs(corner);
-  return (
-    `M${start} ${from.y}H${x - bend}Q${x} ${from.y} ${x} ${from.y + corner}` +
-    `V${to.y - corner}Q${x} ${to.y} ${x - bend} ${to.y}H${end}`
-  );
 }

@@ -55,7 +55,6 @@ export function load(state: State, loaded: Graph): State {
     openedBefore: null,
     openLines: new Set([...state.openLines].map(lineAgain).filter((line) => line !== null)),
     line: state.line === null ? null : lineAgain(state.line),
-    around: null,
     picture: null,
     // A file that was read again comes without what its values measure.
     measure: graph.measures === null ? null : state.measure,

@@ -22,8 +22,8 @@ interface HelpGroup {
 const GROUPS: readonly (readonly [group: keyof typeof WORDS.keyGroups, helps: readonly Help[]])[] =
   [
     ["moving", ["move", "enter", "open", "details", "leave"]],
-    ["finding", ["search", "matches", "flow", "alias"]],
-    ["showing", ["focus", "slots", "zoom", "help"]],
+    ["finding", ["search", "matches"]],
+    ["showing", ["focus", "zoom", "help"]],
     ["checking", ["changes", "tick", "table", "fix", "play", "change"]],
     ["copying", ["copy", "copies", "copiesOfMatches"]],
   ];

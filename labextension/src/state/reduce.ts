@@ -33,11 +33,10 @@ import {
   stepChange,
   stepMatch,
   toggleSelected,
-  toggleSlots,
 } from "./selecting";
 import { resize } from "./space";
 import { type Action, arrange, type State, usualDrawing, type WidthsOf } from "./state";
-import { step, stepAround, target } from "./stepping";
+import { step, target } from "./stepping";
 
 const NO_LINES: ReadonlySet<number> = new Set();
 
@@ -70,7 +69,6 @@ export function initialState(
       mode: "highlight",
       found: NOTHING_FOUND,
       selected: null,
-      around: null,
       drawn: usualDrawing(graph),
       picture: null,
       camera: { x: 0, y: 0, scale: 1 },
@@ -105,14 +103,10 @@ export function reduce(state: State, action: Action): State {
       return { ...state, isByChange: !state.isByChange };
     case "setOpenLines":
       return { ...state, openLines: new Set(action.lines) };
-    case "toggleSlots":
-      return toggleSlots(state);
     case "focus":
       return focused(state, action.id);
     case "focusSelected":
       return focusSelected(state);
-    case "stepAround":
-      return stepAround(state, action.of);
     case "showBookkeeping":
       return showBookkeeping(state, action.shows);
     case "sort":

@@ -41,7 +41,8 @@ function showLayers(state: State, shows: boolean): State {
     ...state,
     ...{ graph, tree, focus: ROOT, selected: null, found: again },
     drawn: state.drawn === "table" ? "table" : "tree",
-    ...{ picture: null, openedBefore: null, around: null },
+    picture: null,
+    openedBefore: null,
     expanded: initialExpansion(
       { graph, tree, onlyChanges, depth },
       kept === null ? [] : again.matches.slice(0, MAX_OPENED),
@@ -141,29 +142,6 @@ export function focusSelected(state: State): State {
     return focused(state, isNode(state, id) ? id : (tree.chunk(id)?.parent ?? focus));
   }
   return focused(state, ancestors(tree, focus).find((above) => isNode(state, above)) ?? ROOT);
-}
-
-/** Unfolds the slots of the selected variable, or of all visible variables below the selection. */
-export function toggleSlots(state: State): State {
-  const { graph, rows, rowOf, selected, tree } = state;
-  const slotOf = selected !== null && isNode(state, selected) ? graph.slot(selected) : null;
-  const top = slotOf === null ? (selected ?? state.focus) : slotOf.variable;
-  const start = rowOf.get(top) ?? 0;
-  const level = rows[start]?.level ?? 0;
-  const length = rows.slice(start + 1).findIndex((row) => row.level <= level);
-  const within = length < 0 ? rows.slice(start) : rows.slice(start, start + 1 + length);
-  const variables = within
-    .map(({ id }) => id)
-    .filter(
-      (id) => isNode(state, id) && graph.role(id) === "variable" && tree.children(id).length > 0,
-    );
-  if (variables.length === 0) {
-    return state;
-  }
-  const opens = variables.some((id) => !state.expanded.has(id));
-  const closed = new Set(opens ? [] : variables);
-  const open = [...state.expanded, ...variables].filter((id) => !closed.has(id));
-  return withVisibleSelection(withExpanded(state, new Set(open), top), top);
 }
 
 /** Switches between the drawings; Graphviz's picture arrives later. */

@@ -505,43 +505,6 @@ describe("focus", () => {
   });
 });
 
-describe("slots", () => {
-  it("unfold for one variable or for all below a node", async () => {
-    const graph = await loadGraph("keras3_adam");
-    const state = start(graph);
-    const slots = [...Array(graph.size).keys()].filter((id) => graph.slot(id) !== null);
-    expect(slots.length).toBeGreaterThan(0);
-    const variable = graph.slot(slots[0] ?? 0)?.variable ?? 0;
-    const one = play(state, { type: "select", id: variable }, { type: "toggleSlots" });
-    expect(rowIds(one)).toContain(slots[0]);
-    expect(play(one, { type: "toggleSlots" }).rows).toEqual(
-      play(state, { type: "select", id: variable }).rows,
-    );
-    const atSlot = play(one, { type: "select", id: slots[0] ?? 0 }, { type: "toggleSlots" });
-    expect(atSlot.selected).toBe(variable);
-    const all = play(state, { type: "select", id: variable }, { type: "select", id: null });
-    expect(rowIds(play(all, { type: "toggleSlots" }))).toEqual(expect.arrayContaining(slots));
-  });
-});
-
-describe("a shared node", () => {
-  it("leads to each parent in turn, and back to itself", async () => {
-    const graph = await loadGraph("keras3_adam");
-    const ids = [...Array(graph.size).keys()];
-    const parents = (id: number) => new Set(graph.edgesTo(id).map(({ node }) => node));
-    const shared = ids.find((id) => parents(id).size > 1) ?? -1;
-    expect(shared).toBeGreaterThan(0);
-    let state = play(start(graph), { type: "select", id: shared });
-    const seen = new Set<number | null>();
-    for (let i = 0; i < parents(shared).size; i++) {
-      state = play(state, { type: "stepAround", of: "parents" });
-      seen.add(state.selected);
-    }
-    expect(seen).toEqual(parents(shared));
-    expect(play(state, { type: "stepAround", of: "parents" }).selected).toBe(shared);
-  });
-});
-
 describe("the same graph at another time", () => {
   /** Two lists under the root. The first has grown, so every other id has changed. */
   const before = treeGraph([0, 0, 1, 1, 2, 2]);

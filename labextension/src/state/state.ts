@@ -71,8 +71,6 @@ export interface State {
   readonly found: Found;
   /** A node, or a chunk of a long list. */
   readonly selected: number | null;
-  /** The node whose neighbours the user steps through, and the current one of them. */
-  readonly around: { readonly id: number; readonly of: Around; readonly at: number } | null;
   readonly rows: readonly Row[];
   readonly rowOf: ReadonlyMap<number, number>;
   /** Which rows call which, below each row of a model; none while the rows are sorted. */
@@ -86,9 +84,6 @@ export interface State {
   readonly height: number;
 }
 
-/** Other parents of a shared node, or the layers that feed a layer, or that it feeds. */
-export type Around = "parents" | "inputs" | "outputs";
-
 export type Step = "previous" | "next" | "first" | "last" | "pageUp" | "pageDown" | "in" | "out";
 
 export type Action =
@@ -98,14 +93,12 @@ export type Action =
   | { readonly type: "toggle"; readonly id: number }
   | { readonly type: "toggleSelected" }
   | { readonly type: "openSiblings" }
-  | { readonly type: "toggleSlots" }
   | { readonly type: "selectLine"; readonly line: number | null }
   | { readonly type: "toggleLine"; readonly line: number }
   | { readonly type: "sortLines" }
   | { readonly type: "setOpenLines"; readonly lines: readonly number[] }
   | { readonly type: "focus"; readonly id: number }
   | { readonly type: "focusSelected" }
-  | { readonly type: "stepAround"; readonly of: Around }
   | { readonly type: "showBookkeeping"; readonly shows: boolean }
   | { readonly type: "sort"; readonly column: SortedColumn }
   | { readonly type: "setMeasure"; readonly measure: MeasureName | null }

@@ -1,45 +1,9 @@
 /** Where the keys lead from the selected row. */
 
-import type { Graph } from "../data/graph";
-import { feedsOf } from "../layout/feeds";
 import type { Row } from "../layout/rows";
 import { PAGE } from "./lines";
 import { toggle } from "./opening";
-import { select } from "./selecting";
-import { type Around, isNode, type State, type Step } from "./state";
-
-/**
- * Selects the next neighbour of a node, and after the last one the node itself. From a node with one
- * neighbour, the way goes on.
- */
-export function stepAround(state: State, of: Around): State {
-  const { around, graph, selected } = state;
-  if (selected === null || (of === "parents" && !isNode(state, selected))) {
-    return state;
-  }
-  const before = around?.of === of ? neighbours(graph, around.id, of) : [];
-  const isOnTheWay = before.length > 1 && before[around?.at ?? 0] === selected;
-  const { id, at } = isOnTheWay && around !== null ? around : { id: selected, at: -1 };
-  const next = neighbours(graph, id, of)[at + 1];
-  return next === undefined
-    ? { ...select(state, id), around: null }
-    : { ...select(state, next), around: { id, of, at: at + 1 } };
-}
-
-function neighbours(graph: Graph, id: number, of: Around): readonly number[] {
-  return of === "parents" ? parentsOf(graph, id) : feedsOf(graph, id)[of];
-}
-
-/** The nodes with an edge to this one, each once; the parent in the tree comes last. */
-function parentsOf(graph: Graph, id: number): readonly number[] {
-  const above = graph.treeParent(id);
-  const others = new Set(graph.edgesTo(id).map(({ node }) => node));
-  others.delete(id);
-  if (above !== null && others.delete(above)) {
-    others.add(above);
-  }
-  return [...others];
-}
+import type { State, Step } from "./state";
 
 /** The effect of an arrow key: inwards may open a node, outwards may close one. */
 export function step(state: State, direction: Step): State {
