@@ -45,33 +45,10 @@ test("the first NaN is one of weights, and is shown whatever the filter", () => 
   expect(first?.change).toEqual({ kind: "bad", what: "NaN" });
 });
 
-test("a jump to the first NaN waits until one is read", () => {
-  const { history } = training;
-  const cells = history.checkpoints.map(() => ({ state: "waiting" }) as const);
-  const planned = { ...history, rows: history.rows.map((row) => ({ ...row, cells })) };
-  const asked = after(initialState(planned), { type: "goToBad" });
-  expect(asked).toMatchObject({ a: 0, b: 8, selected: null, search: "reading" });
-  const jump: Action = { type: "goToBad" };
-  const read: Action = { type: "update", history };
-  expect(after(asked, read)).toEqual(after(training, jump));
-  const last = {
-    ...history,
-    rows: history.rows.map((row, n) => (n % 2 ? { ...row, cells } : row)),
-  };
-  const partly = after(asked, { type: "update", history: last });
-  expect(partly).toMatchObject({ b: 8, search: "reading" });
-  expect(after(partly, read)).toEqual(after(training, jump));
-  // A user who has gone elsewhere meanwhile stays there.
-  const moved = after(asked, { type: "move", end: "b", to: 2 }, read);
-  expect(moved).toMatchObject({ b: 2, search: null });
-});
-
-test("a jump to the first NaN says that there is none", () => {
-  const { history } = training;
-  const healthy = { ...history, rows: [] };
-  const state = after(initialState(healthy), { type: "goToBad" });
-  expect(state).toMatchObject({ b: 8, search: "none" });
-  expect(after(state, { type: "step", end: "b", by: -1 }).search).toBeNull();
+test("there is no way to a NaN where all values are finite", () => {
+  const healthy = initialState({ ...training.history, rows: [] });
+  expect(healthy.firstBad).toBeNull();
+  expect(after(healthy, { type: "goToBad" })).toBe(healthy);
 });
 
 test("the largest change comes first, and NaN before all", () => {

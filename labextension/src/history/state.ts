@@ -29,12 +29,7 @@ export interface State {
   readonly firstBad: FirstBad | null;
   /** Whether a user has moved a or b: later checkpoints then leave them where they are. */
   readonly isMoved: boolean;
-  /** What is left of a jump to the first NaN or infinity; null if nothing is. */
-  readonly search: Search | null;
 }
-
-/** `reading`: values are still being read, and the first may be among them. `none`: there is none. */
-export type Search = "reading" | "none";
 
 export interface FirstBad {
   readonly time: number;
@@ -73,7 +68,6 @@ export function initialState(history: History): State {
     between: null,
     firstBad: firstBadOf(history),
     isMoved: false,
-    search: null,
   };
 }
 
@@ -95,28 +89,17 @@ function updated(state: State, history: History): State {
   const [toA, toB] = [a < 0 ? fresh.a : a, b < 0 ? fresh.b : b];
   const isSame = place(state.a) === toA && place(state.b) === toB;
   const between = isSame && sameRows(state.history, history) ? state.between : null;
-  const next = {
-    ...kept,
-    a: toA,
-    b: toB,
-    between,
-    selected: (selected ?? -1) < 0 ? null : selected,
-  };
-  return state.search === "reading" ? atFirstBad(next) : next;
+  return { ...kept, a: toA, b: toB, between, selected: (selected ?? -1) < 0 ? null : selected };
 }
-
-const isReading = ({ rows }: History): boolean =>
-  rows.some(({ cells }) => cells.some(({ state }) => state === "waiting"));
 
 /** The first NaN or infinity that is known selected. An earlier one may be read later. */
 function atFirstBad(state: State): State {
   const { firstBad, history } = state;
-  const search = isReading(history) ? "reading" : firstBad === null ? "none" : null;
   if (firstBad === null) {
-    return { ...state, search };
+    return state;
   }
   const isHidden = history.rows[firstBad.row]?.is_state === true;
-  const shown = { ...state, search, query: "", hasStates: state.hasStates || isHidden } as const;
+  const shown = { ...state, query: "", hasStates: state.hasStates || isHidden };
   return { ...moved(shown, "b", firstBad.time), selected: firstBad.row };
 }
 
@@ -125,12 +108,6 @@ const sameRows = (one: History, other: History): boolean =>
   one.rows.every(({ key }, number) => other.rows[number]?.key === key);
 
 export function reduce(state: State, action: Action): State {
-  // Whatever else a user does ends the search for the first NaN.
-  const isUsers = action.type !== "update" && action.type !== "computed";
-  return reduced(isUsers && state.search !== null ? { ...state, search: null } : state, action);
-}
-
-function reduced(state: State, action: Action): State {
   switch (action.type) {
     case "move":
       return moved(state, action.end, action.to);

@@ -58,10 +58,6 @@ export const boundsNote =
 export const computedNote = "a and b were read again: these changes are exact.";
 export const goToNaN = "Go to the first NaN (n)";
 export const goToInf = "Go to the first Inf (n)";
-export const firstBad = {
-  reading: "Values are still being read. The view goes to the first NaN or infinity among them.",
-  none: "The values that were read have no NaN and no infinity.",
-} as const;
 export const nothingFound = "No variable has this name or property.";
 export const nothingSelected = "Select a row to see its values.";
 export const equal = "equal, bit by bit";

@@ -288,7 +288,7 @@ function Toolbar({ state, list, dispatch, write }: ToolbarProps) {
 }
 
 function Sentences({ state, dispatch }: Pick<ViewProps, "state" | "dispatch">) {
-  const { history, firstBad, a, b, search } = state;
+  const { history, firstBad, a, b } = state;
   const distance = history.distances?.[a]?.[b];
   return (
     <div class="ckh-sentences">
@@ -306,7 +306,6 @@ function Sentences({ state, dispatch }: Pick<ViewProps, "state" | "dispatch">) {
         )}
       </p>
       {distance == null || a === b ? null : <p>{WORDS.distance(percent(distance))}</p>}
-      {search === null ? null : <p role="status">{WORDS.firstBad[search]}</p>}
     </div>
   );
 }
