@@ -1,4 +1,4 @@
-"""The answer with which a page plays a restore."""
+"""The stories of the asserts say what TensorFlow's asserts do."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.answers.restore_check.played import played
+from ckpt_viz.answers.restore_check.played import place_of
 from ckpt_viz.matching.story.asserts import ASSERTS
 from tests.support.programs import ckpt, module, saved, var
 
@@ -32,21 +32,14 @@ def test_the_asserts_pass_and_fail_as_those_of_tensorflow(
     children = {name: var() for name in ("a", "b") if name != left_out}
     live = ckpt(net=module(**children, **{name: var(value) for name, value in added.items()}))
     check = cv.check(live, path)
-    asserts = played(check)[0]["asserts"]
     graph = check.overlay.graph
     status = live.restore(path)
-    for entry in asserts:
-        assert entry["passes"] != _raises(status, entry["name"]), entry
-        if entry["passes"]:
-            assert entry["node"] is None
-        else:
-            name = graph.names.place(entry["node"])
-            assert name == ("net.new" if added else f"net.{left_out}")
-            assert entry["text"].startswith(f"{name} has a value in the ")
-    assert [entry["name"] for entry in asserts] == [*ASSERTS]
-
-
-def test_a_restore_without_steps_has_no_asserts_to_play() -> None:
-    check = cv.check(ckpt(a=var()), None)
-    assert len(check.steps) == 0
-    assert played(check)[0]["asserts"] == []
+    for name in ASSERTS:
+        step = check.steps_of(name).failing
+        assert (step is not None) == _raises(status, name), name
+        if step is not None:
+            node = place_of(check, step.saved, step.live)
+            assert node is not None
+            place = graph.names.place(node)
+            assert place == ("net.new" if added else f"net.{left_out}")
+            assert step.text.startswith(f"{place} has a value in the ")

@@ -259,7 +259,7 @@ def _predicted(opened: Open, **options: Any) -> Page:
 
 
 def _results(opened: Open, **options: Any) -> Page:
-    """The end of an exercise, with the asserts."""
+    """The end of an exercise."""
     page = _predicted(opened, **options)
     for key in ("End", "1", "End"):
         page.keyboard.press(key)

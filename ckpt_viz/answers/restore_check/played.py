@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import SourceError
-from ckpt_viz.matching.story.asserts import ASSERTS
 from ckpt_viz.matching.story.columns import ACTIONS, NONE, columns_of
 from ckpt_viz.matching.story.places import TensorFlowPlace
 from ckpt_viz.matching.story.questions import Question, chosen_questions
@@ -51,25 +50,10 @@ def played(
         {
             "story": description,
             **said(story, at, most),
-            "asserts": _asserts(check),
             **({} if questions is None else asked(check, questions)),
         },
         [columns.actions.tobytes(), *(column.tobytes() for column in numbers)],
     )
-
-
-def _asserts(check: RestoreCheck) -> list[dict[str, Any]]:
-    """Return for each assert whether it passes, and the sentence, with the node if one decides."""
-    stories = {name: check.steps_of(name) for name in ASSERTS if len(check.steps) > 0}
-    return [
-        {
-            "name": name,
-            "passes": (step := story.failing) is None,
-            "text": story.end if step is None else step.text,
-            "node": None if step is None else place_of(check, step.saved, step.live),
-        }
-        for name, story in stories.items()
-    ]
 
 
 def place_of(check: RestoreCheck, saved: int | None, live: int | None) -> int | None:

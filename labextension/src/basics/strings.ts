@@ -286,8 +286,6 @@ export const plays = {
   taken: "taken from the queue",
   valueAssigned: "value assigned",
   keys: "Keys while it plays",
-  asserts: "The asserts after it",
-  passes: "passes",
   showRow: "Show its row",
 } as const;
 export const fates = {
@@ -323,7 +321,6 @@ export const playKeys = {
   node: "previous, next node",
   ends: "first, last step",
   problem: "next problem; in Predict first, the next question",
-  breakpoint: "stop at the selected row",
   link: "copy a link to the step",
   close: "close",
 } as const;
@@ -333,7 +330,6 @@ export const changeHint =
 export const changing = {
   part: "What if…",
   hint: "Type another name in the last column: a path moves a part, and no name removes it. Your program stays as it is.",
-  broken: "The kernel sent a check that this page cannot read. Update ckpt-viz.",
   edits: "Your edits",
   asCode: "Show as code",
   drop: (edit: string) => `Take back: ${edit}`,

@@ -15,7 +15,6 @@ import {
   type Edit,
   isChanged,
   NO_CHANGES,
-  readChanged,
   withEdit,
 } from "../kernel/changes";
 import type { Kernel } from "../kernel/kernel";
@@ -315,10 +314,7 @@ function useChanging(
   };
   const tell = (problem: string | null) => set({ problem });
   const verdict = async (changes: Changes) => {
-    const answer = readChanged((await ask({ ask: "changed", changes })).changed);
-    if (answer === null) {
-      throw new Error(words.broken);
-    }
+    const { changed: answer = null } = await ask({ ask: "changed", changes });
     set({ changes, answer, problem: null });
   };
   const showAnswered = async () => {

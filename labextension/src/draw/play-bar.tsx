@@ -13,8 +13,6 @@ export interface Playing {
   readonly at: number;
   readonly isRunning: boolean;
   readonly speed: number;
-  /** The nodes at which playing stops. */
-  readonly stops: ReadonlySet<number>;
   go(to: number): void;
   run(deed: PlayDeed): void;
   setSpeed(speed: number): void;

@@ -39,8 +39,6 @@ interface Moment {
   readonly table: Table;
   readonly story: Story;
   readonly at: number;
-  /** The nodes at which Play stops. */
-  readonly stops: ReadonlySet<number>;
   /** The node that a question is about. */
   readonly asked: number | null;
 }
@@ -60,11 +58,9 @@ export function playedColumn(moment: Moment): PlayedColumn {
     cell(line) {
       const nodesOfLine = [line.savedNode, line.liveNode];
       const isStep = now.has(line.id);
-      const stops = nodesOfLine.some((id) => id !== null && moment.stops.has(id));
       const classes = [
         "ckv-fate",
         isStep ? `ckv-now ckv-does-${step.action.replaceAll(" ", "-")}` : "",
-        stops ? "ckv-stops" : "",
       ];
       if (line.id === question) {
         return { content: WORDS.predicts.asked, class: [...classes, "ckv-asked"].join(" ") };

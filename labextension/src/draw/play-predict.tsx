@@ -6,7 +6,6 @@ import type { Story } from "../kernel/play";
 import { type Question, type Quiz, rightOnes, stepOfQuestion } from "../kernel/predict";
 import { stateSign } from "../words/signs";
 import { SignIcon } from "./icons";
-import { ShowRow } from "./play-asserts";
 import type { Playing } from "./play-bar";
 import type { Predicting } from "./predicting";
 import type { Dispatch } from "./props";
@@ -259,5 +258,22 @@ function Result({ question, choice, step, go, dispatch }: ResultProps) {
         </button>
       )}
     </>
+  );
+}
+
+interface ShowProps extends Pick<PredictProps, "dispatch"> {
+  readonly node: number;
+}
+
+/** Selects the row of a node. */
+function ShowRow({ node, dispatch }: ShowProps) {
+  return (
+    <button
+      type="button"
+      class="ckv-play-show"
+      onClick={() => dispatch({ type: "select", id: node })}
+    >
+      {WORDS.plays.showRow}
+    </button>
   );
 }

@@ -2,13 +2,11 @@
 
 import type { VNode } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { withOrWithout } from "../basics/sets";
 import * as WORDS from "../basics/strings";
 import { sentenceText } from "../basics/text";
 import type { Graph } from "../data/graph";
 import type { Table } from "../data/table";
 import { bytesOf } from "../host/shared";
-import { type Assert, readAsserts } from "../kernel/asserts";
 import type { Answer, Kernel } from "../kernel/kernel";
 import {
   makeStory,
@@ -27,7 +25,6 @@ import { type State, viewOf } from "../state/state";
 import { useAsked } from "./asking";
 import { choiceOf, useKeys } from "./keys";
 import { rootOf } from "./parts";
-import { PlayAsserts } from "./play-asserts";
 import { Bar, type Playing } from "./play-bar";
 import { linesAround, playedColumn } from "./play-lines";
 import { type Link, useLinking } from "./play-link";
@@ -126,7 +123,6 @@ interface Answered {
   readonly story: Story;
   readonly said: Said;
   readonly link: Link;
-  readonly asserts: readonly Assert[];
   /** What a learner is to predict; null where nothing was sent along. */
   readonly quiz: Quiz | null;
 }
@@ -136,26 +132,24 @@ async function begun(ask: Kernel | null, graph: Graph): Promise<Answered> {
     throw new Error(WORDS.plays.needsKernel);
   }
   const answer = await ask({ ask: "steps", at: 0 });
-  const { asserts, buffers, link, said, story } = answer;
+  const { buffers, link, said, story } = answer;
   const made = story === undefined ? null : makeStory(story, buffers, graph.size);
   if (made === null || said === undefined) {
     throw new Error(WORDS.plays.broken);
   }
-  const { size } = graph;
-  const quiz = readQuiz(answer, made.length, size);
-  return { story: made, said, link, quiz, asserts: readAsserts(asserts, size) };
+  return { story: made, said, link, quiz: readQuiz(answer, made.length, graph.size) };
 }
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
 }
 
-function Begun({ state, story, said, link, ask, graph, lines, ...props }: BegunProps) {
-  const { asserts, quiz, table, dispatch } = props;
+function Begun({ story, said, link, ask, graph, lines, ...props }: BegunProps) {
+  const { quiz, table, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
   const { last } = predicting;
-  const playing = usePlaying(story, state.selected, predicting, props);
+  const playing = usePlaying(story, predicting, props);
   const { at } = playing;
   const open = predicting.openAt(at);
   const words = useWords(said, at, ask);
@@ -174,13 +168,11 @@ function Begun({ state, story, said, link, ask, graph, lines, ...props }: BegunP
       queueMicrotask(() => dispatch({ type: "select", id: asked }));
     }
   }, [asked]);
-  const { stops } = playing;
   const played = useMemo(
-    () => playedColumn({ graph, table, story, at, stops, asked }),
-    [table, at, stops, asked],
+    () => playedColumn({ graph, table, story, at, asked }),
+    [table, at, asked],
   );
   const isHiding = predicting.isOn && last < story.length - 1;
-  const isEnd = at === story.length - 1 && open === null;
   return (
     <div
       class={`ckv-play-parts${isHiding || open !== null ? " ckv-play-hides" : ""}`}
@@ -190,7 +182,6 @@ function Begun({ state, story, said, link, ask, graph, lines, ...props }: BegunP
       {lines(played)}
       <PlayReason {...{ story, at, words }} ask={props.hasSources ? ask : null}>
         <Predict {...{ predicting, playing, story, dispatch }} />
-        {isEnd ? <PlayAsserts {...{ asserts, dispatch }} /> : null}
       </PlayReason>
       <Strip {...{ graph, story, playing, last, dispatch }} />
     </div>
@@ -216,13 +207,11 @@ function showStep(story: Story, graph: Graph, table: Table, at: number, dispatch
 /** The current step, and what moves it. */
 function usePlaying(
   story: Story,
-  selected: number | null,
   { isAsked, last: end }: Predicting,
   { number, play }: Pick<PlayProps, "number" | "play">,
 ): Playing {
   const [isRunning, setRunning] = useState(false);
   const [speed, setSpeed] = useState(1);
-  const [stops, setStops] = useState<ReadonlySet<number>>(new Set());
   const last = story.length - 1;
   const at = Math.min(Math.max(number - 1, 0), end);
   const setAt = (to: number) => play(Math.min(Math.max(to, 0), end) + 1);
@@ -236,14 +225,14 @@ function usePlaying(
     }
     const timer = setTimeout(
       () => {
-        const { isStop, next } = nextPlayed(story, at, stops);
+        const next = nextPlayed(story, at);
         setAt(next);
-        setRunning(!isStop && next < end);
+        setRunning(next < end);
       },
       timeOf(story, at, speed),
     );
     return () => clearTimeout(timer);
-  }, [at, isRunning, speed, stops, end]);
+  }, [at, isRunning, speed, end]);
   // Who has asked for a later step than the next question hears where Play is.
   useEffect(() => {
     if (number - 1 > end) {
@@ -271,14 +260,11 @@ function usePlaying(
       case "problem":
         go(isAsked ? end : nextProblem(story, at)); // a question ends what may be seen
         break;
-      case "breakpoint":
-        setStops(selected === null ? stops : withOrWithout(stops, selected));
-        break;
       case "close":
         play(null);
     }
   };
-  return { at, isRunning, speed, stops, go, run, setSpeed };
+  return { at, isRunning, speed, go, run, setSpeed };
 }
 
 /** The words of a step; null while they are on their way: this asks for those around the step. */

@@ -1,12 +1,10 @@
 import { expect, it } from "vitest";
 import {
   CHANGE_KEYS,
-  type ChangedAnswer,
   changeDeedOf,
   differenceWords,
   isChanged,
   NO_CHANGES,
-  readChanged,
   withEdit,
 } from "./changes";
 
@@ -58,31 +56,6 @@ const RESULT = {
   warnings: 0,
   steps: 9,
 };
-const ANSWER: ChangedAnswer = {
-  edits: [{ text: "Remove net.a", code: "del ckpt.net.a", place: 0 }],
-  before: RESULT,
-  now: { ...RESULT, consumed: false },
-  first: 4,
-  node: 1,
-};
-
-it("reads an answer, and none that is malformed", () => {
-  expect(readChanged(ANSWER)).toBe(ANSWER);
-  const broken: readonly object[] = [
-    { ...ANSWER, edits: "none" },
-    { ...ANSWER, edits: [{ text: "Remove net.a", place: 0 }] },
-    { ...ANSWER, edits: [{ ...ANSWER.edits[0], place: "0" }] },
-    { ...ANSWER, before: undefined },
-    { ...ANSWER, now: { ...RESULT, consumed: "yes" } },
-    { ...ANSWER, now: { ...RESULT, steps: 1.5 } },
-    { ...ANSWER, now: { ...RESULT, method: null } },
-  ];
-  for (const answer of broken) {
-    expect(readChanged(answer as ChangedAnswer)).toBe(null);
-  }
-  expect(readChanged(undefined)).toBe(null);
-});
-
 it("tells what differs between two results, and nothing else", () => {
   expect(differenceWords(RESULT, RESULT)).toEqual([]);
   const now = { ...RESULT, raises: "ValueError", consumed: false, restored: 1_200, steps: 4 };

@@ -85,29 +85,6 @@ export interface ChangedAnswer {
   readonly node: number | null;
 }
 
-/** The answer of a kernel; null for a malformed one. */
-export function readChanged(answer: ChangedAnswer | undefined): ChangedAnswer | null {
-  return answer !== undefined &&
-    Array.isArray(answer.edits) &&
-    answer.edits.every(
-      ({ code, place, text }) =>
-        typeof code === "string" && typeof text === "string" && Number.isSafeInteger(place),
-    ) &&
-    [answer.before, answer.now].every(isResult)
-    ? answer
-    : null;
-}
-
-function isResult(result: Result | undefined): boolean {
-  return (
-    result !== undefined &&
-    typeof result.method === "string" &&
-    typeof result.raises === "string" &&
-    ASSERTS.every((name) => typeof result[name] === "boolean") &&
-    COUNTS.every((name) => Number.isSafeInteger(result[name]))
-  );
-}
-
 /** What differs between two results: each call, assert and number with both of its values. */
 export function differenceWords(before: Result, now: Result): readonly string[] {
   const { changing } = WORDS;

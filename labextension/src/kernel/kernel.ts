@@ -83,8 +83,6 @@ export interface Answer {
   readonly story?: StoryAnswer;
   readonly said?: Said;
   readonly changed?: ChangedAnswer;
-  /** The asserts after the restore; asserts.ts reads them. */
-  readonly asserts?: unknown;
   /** What a learner predicts; predict.ts reads it. */
   readonly questions?: unknown;
   readonly is_exercise?: unknown;

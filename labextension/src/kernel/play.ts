@@ -350,28 +350,10 @@ export function nextProblem({ problems }: Story, at: number): number {
   return problems.find((step) => step > at) ?? at;
 }
 
-/** Where playing goes from a step: one further, in a long story by a node; not past a stop. */
-export function nextPlayed(
-  story: Story,
-  at: number,
-  stops: ReadonlySet<number>,
-): { readonly next: number; readonly isStop: boolean } {
+/** Where playing goes from a step: one further, in a long story by a node. */
+export function nextPlayed(story: Story, at: number): number {
   const next = story.length > MOST_STEPWISE ? nextVisit(story, at) : at + 1;
-  for (let step = at + 1; step <= next; step++) {
-    if (stopsAt(story, step, stops)) {
-      return { next: step, isStop: true };
-    }
-  }
-  return { next: Math.min(next, story.length - 1), isStop: false };
-}
-
-/** Whether a step is about a node at which the user has set a breakpoint. */
-export function stopsAt(story: Story, at: number, stops: ReadonlySet<number>): boolean {
-  if (stops.size === 0) {
-    return false;
-  }
-  const { live, saved } = story.step(at);
-  return (saved !== null && stops.has(saved)) || (live !== null && stops.has(live));
+  return Math.min(next, story.length - 1);
 }
 
 /** How long a step stays, in ms. */
@@ -398,7 +380,7 @@ function range(first: number, last: number): readonly number[] {
 // --- keys
 
 export type PlayDeed =
-  | { readonly type: "toggle" | "first" | "last" | "close" | "breakpoint" | "problem" | "link" }
+  | { readonly type: "toggle" | "first" | "last" | "close" | "problem" | "link" }
   | { readonly type: "step" | "node"; readonly by: 1 | -1 };
 
 type PlayKey = readonly [key: string, does: PlayDeed, help: string];
@@ -418,7 +400,6 @@ const PLAY_KEYS: readonly PlayKey[] = [
   ["Home", { type: "first" }, HELP.ends],
   ["End", { type: "last" }, HELP.ends],
   ["]", { type: "problem" }, HELP.problem],
-  ["b", { type: "breakpoint" }, HELP.breakpoint],
   ["l", { type: "link" }, HELP.link],
   ["Escape", { type: "close" }, HELP.close],
 ];

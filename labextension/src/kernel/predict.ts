@@ -1,7 +1,5 @@
 /** Predict first: the questions about a restore, and the answers of a learner. */
 
-import { isNodeOrNull } from "./asserts";
-
 /** One question; ckpt_viz/answers/restore_check/played.py makes it. */
 export interface Question {
   /** The saved node by name, or the name of an assert. */
@@ -65,7 +63,7 @@ function readQuestion(data: unknown, length: number, size: number): Question | n
     why.length === 2 &&
     isPlace(right, choices.length) &&
     isPlace(at, length + 1) &&
-    isNodeOrNull(node, size);
+    (node === null || isPlace(node, size));
   if (!isWhole) {
     return null;
   }
