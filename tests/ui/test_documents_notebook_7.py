@@ -85,3 +85,12 @@ def test_two_are_compared_below(files: Tree) -> None:
     files.choose("ckpt-1.index", "ckpt-2.index", menu="Compare Checkpoints")
     expect(files.tab).to_contain_text("only in b")
     files.lab.screenshot("notebook-7-comparison")
+
+
+@pytest.mark.more
+def test_a_history_below_is_as_high_as_an_explorer(files: Tree) -> None:
+    files.choose("run", menu="Show Checkpoint History")
+    files.tab.locator(".ckpt-viz-timeline").wait_for()
+    files.lab.screenshot("notebook-7-history")
+    height = files.tab.evaluate("tab => tab.clientHeight")
+    assert height >= 380

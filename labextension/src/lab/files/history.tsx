@@ -1,6 +1,5 @@
 /** The history of a directory's checkpoints in a tab; the server reads it. */
 
-import type { JupyterFrontEnd } from "@jupyterlab/application";
 import { MainAreaWidget, WidgetTracker } from "@jupyterlab/apputils";
 import { PathExt } from "@jupyterlab/coreutils";
 import type { TranslationBundle } from "@jupyterlab/translation";
@@ -14,10 +13,10 @@ import { type Arrived, ended, type Line, NOTHING, withLines } from "../../histor
 import { type Merged, merged } from "../../history/merge";
 import type { Host, Kernel, Timeline } from "../../history/timeline";
 import { bytesWords } from "../../words/words";
-import { checkpointIcon } from "../icons";
 import { type CheckpointServer, INTERVAL } from "../server";
 import { Choice } from "../tabs/choice";
 import { Sentence } from "../tabs/sentence";
+import type { Tabs } from "../tabs/tabs";
 
 /** How long the page waits between two pictures of a history that is being read, in ms. */
 const PAUSE = 200;
@@ -334,20 +333,15 @@ export class Histories {
   readonly tracker = new WidgetTracker<Tab>({ namespace: "ckpt-viz-histories" });
 
   constructor(
-    private readonly app: JupyterFrontEnd,
-    private readonly area: "main" | "down",
+    private readonly tabs: Tabs,
     private readonly server: CheckpointServer,
     private readonly trans: TranslationBundle,
   ) {}
 
   /** Shows the history of a directory, or of its `checkpoint` file. */
   open(path: string): Tab {
-    const tab = this.tracker.find(({ content }) => content.path === path) ?? this.#make(path);
-    if (!tab.isAttached) {
-      this.app.shell.add(tab, this.area);
-    }
-    this.app.shell.activateById(tab.id);
-    return tab;
+    const open = this.tracker.find(({ content }) => content.path === path);
+    return this.tabs.show(open ?? this.#make(path));
   }
 
   #make(path: string): Tab {
@@ -360,11 +354,8 @@ export class Histories {
       onClick: () => void content.refresh(),
     });
     tab.toolbar.addItem("refresh", refresh);
-    tab.id = `ckpt-viz-history:${path}`;
-    tab.title.label = trans.__("History of %1", visible(PathExt.basename(path) || "/"));
-    tab.title.caption = visible(path);
-    tab.title.icon = checkpointIcon;
-    tab.title.closable = true;
+    const title = trans.__("History of %1", PathExt.basename(path) || "/");
+    this.tabs.label(tab, `ckpt-viz-history:${path}`, title, path);
     void this.tracker.add(tab);
     return tab;
   }

@@ -72,7 +72,7 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
       followListings(app.docRegistry, server, trans.__("TensorFlow checkpoint"), browsers);
     }
     const explorers = new FileExplorers(app, manager, tabs, browsers);
-    const histories = new Histories(app, area, server, trans);
+    const histories = new Histories(tabs, server, trans);
     addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers, histories));
     addCommands(app.commands, palette, trans.__("Checkpoint Explorer"), explorerCommands(tabs));
     explorers.restore(restorer);

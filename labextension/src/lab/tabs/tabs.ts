@@ -47,10 +47,14 @@ export class Tabs {
     readonly server: CheckpointServer,
   ) {}
 
-  /** Shows a tab; creates it first if necessary. */
+  /** Shows an explorer in a tab; creates it first if necessary. */
   open(options: TabOptions): MainAreaWidget<ExplorerPanel> {
+    return this.show(this.#open.get(options.id) ?? this.#make(options));
+  }
+
+  /** Brings a tab to the front; the area is beside the notebook, or below it. */
+  show<T extends MainAreaWidget>(tab: T): T {
     const { shell } = this.app;
-    const tab = this.#open.get(options.id) ?? this.#make(options);
     if (!tab.isAttached) {
       shell.add(tab, this.area);
     }
@@ -60,6 +64,16 @@ export class Tabs {
       panel.currentWidget = tab; // Notebook 7 does not bring a tab to the front by itself
     }
     return tab;
+  }
+
+  /** Gives a new tab its id, its title and the look of its area. */
+  label(tab: MainAreaWidget, id: string, title: string, caption: string): void {
+    tab.id = id;
+    tab.title.label = visible(title);
+    tab.title.caption = visible(caption);
+    tab.title.icon = checkpointIcon;
+    tab.title.closable = true;
+    tab.toggleClass("ckpt-viz-below", this.area === "down");
   }
 
   /** The explorer that has the focus or is in front, of files or of a kernel. */
@@ -135,12 +149,7 @@ export class Tabs {
     for (const { name, widget } of items) {
       tab.toolbar.addItem(name, widget);
     }
-    tab.id = id;
-    tab.title.label = visible(title);
-    tab.title.caption = visible(caption);
-    tab.title.icon = checkpointIcon;
-    tab.title.closable = true;
-    tab.toggleClass("ckpt-viz-below", this.area === "down");
+    this.label(tab, id, title, caption);
     this.#open.set(id, tab);
     tab.disposed.connect(() => this.#open.delete(id));
     return tab;
