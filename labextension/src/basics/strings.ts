@@ -430,7 +430,6 @@ export const loadingGraphviz = "Loading Graphviz…";
 export const drawingGraphviz = "Drawing with Graphviz…";
 export const partOfPicture =
   "This is a part: the whole picture would be too small to read. Close nodes, or focus on one (f).";
-export const wholePicture = "Show it all";
 export const cancel = "Cancel";
 export const cancelled = "Cancelled: the drawing has not changed.";
 export const drawAgain = "Draw again";

@@ -5,8 +5,7 @@ import { oncePer } from "../basics/once";
 import * as WORDS from "../basics/strings";
 import { countWords, whyWords } from "../basics/text";
 import { BOX_HEIGHT } from "../layout/tidy";
-import { isPartOfPicture, MIN_SCALE } from "../state/camera";
-import type { State } from "../state/state";
+import { isPartOfPicture } from "../state/camera";
 import { type LoadGraphviz, makeEngine } from "../textbook/engine";
 import {
   isTooMany,
@@ -21,7 +20,7 @@ import { type Picture, type PictureEdge, pictureOf } from "../textbook/picture";
 import { Canvas, NodeBox } from "./drawing";
 import { lookOf } from "./look";
 import type { Typesetter } from "./measure";
-import type { Dispatch, Showing } from "./props";
+import type { Showing } from "./props";
 
 interface TextbookProps extends Showing {
   readonly typesetter: Typesetter;
@@ -31,7 +30,7 @@ interface TextbookProps extends Showing {
 /** The message over the picture, and the button that it offers. */
 interface Message {
   readonly words: string;
-  readonly offers: "cancel" | "again" | "whole" | null;
+  readonly offers: "cancel" | "again" | null;
 }
 
 /** The engine of a view, which loads Graphviz once. */
@@ -84,8 +83,7 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
   const isTooLarge = isTooMany(part);
   const shownMessage: Message | null = isTooLarge
     ? { words: tooManyWords(part), offers: null }
-    : (message ??
-      (isPartOfPicture(state) ? { words: WORDS.partOfPicture, offers: "whole" } : null));
+    : (message ?? (isPartOfPicture(state) ? { words: WORDS.partOfPicture, offers: null } : null));
   return (
     <div class="ckv-textbook">
       <Drawn
@@ -94,25 +92,17 @@ export function Textbook({ state, typesetter, graphviz, dispatch }: TextbookProp
         {...{ typesetter, dispatch }}
       />
       {shownMessage === null ? null : (
-        <Said
-          message={shownMessage}
-          cancel={cancel}
-          again={() => setAttempt(attempt + 1)}
-          whole={() => showWhole(state, dispatch)}
-        />
+        <Said message={shownMessage} cancel={cancel} again={() => setAttempt(attempt + 1)} />
       )}
     </div>
   );
 }
 
-type SaidProps = { readonly message: Message } & Readonly<
-  Record<"cancel" | "again" | "whole", () => void>
->;
+type SaidProps = { readonly message: Message } & Readonly<Record<"cancel" | "again", () => void>>;
 
 const OFFERS = {
   cancel: WORDS.cancel,
   again: WORDS.drawAgain,
-  whole: WORDS.wholePicture,
 } as const;
 
 function Said({ message: { words, offers }, ...does }: SaidProps) {
@@ -126,22 +116,6 @@ function Said({ message: { words, offers }, ...does }: SaidProps) {
       )}
     </div>
   );
-}
-
-/** Shows the whole picture, however small that makes its letters. */
-function showWhole({ camera, height, picture, width }: State, dispatch: Dispatch): void {
-  if (picture !== null) {
-    const fits = 0.95 * Math.min(width / picture.width, height / picture.height);
-    const whole = Math.max(fits, MIN_SCALE);
-    const factor = whole / camera.scale;
-    dispatch({ type: "zoom", factor, x: 0, y: 0 });
-    const middle = (size: number, of: number, at: number) => (size - of * whole) / 2 - at;
-    dispatch({
-      type: "pan",
-      dx: middle(width, picture.width, camera.x * factor),
-      dy: middle(height, picture.height, camera.y * factor),
-    });
-  }
 }
 
 function widthsOf({ behind, box, name }: Typesetter): PartWidths {

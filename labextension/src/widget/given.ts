@@ -22,7 +22,7 @@ import { lookOf } from "../draw/look";
 import { measureWords } from "../draw/measuring";
 import { scaleOfMeasure } from "../layout/measured";
 import { BOX_HEIGHT } from "../layout/tidy";
-import { isPartOfPicture, MIN_SCALE } from "../state/camera";
+import { isPartOfPicture } from "../state/camera";
 import { cellSign, stateSign } from "../words/signs";
 import { chunkLabel, moreWords, placeName } from "../words/words";
 
@@ -39,7 +39,7 @@ export const GIVEN = {
   measureWords,
   scaleOfMeasure,
   BOX_HEIGHT,
-  isPartOfPicture, MIN_SCALE,
+  isPartOfPicture,
   cellSign, stateSign,
   chunkLabel, moreWords, placeName,
 };
