@@ -345,7 +345,7 @@ def test_a_program_that_has_other_parts_by_now_is_to_be_checked_again(tmp_path: 
         _ = first.after(NamedEdit("rename", "a", "b")).check
 
 
-@pytest.mark.parametrize("kind", ["names", "happened"])
+@pytest.mark.parametrize("kind", ["names", "happened", "saver"])
 def test_a_check_that_has_no_changed_program_says_why(kind: str, tmp_path: Path) -> None:
     path = saved(tmp_path, a=var())
     if kind == "happened":
@@ -356,7 +356,9 @@ def test_a_check_that_has_no_changed_program_says_why(kind: str, tmp_path: Path)
         with tf.Graph().as_default(), tf.compat.v1.Session() as session:
             variable = tf.compat.v1.get_variable("a", initializer=1.0)
             session.run(variable.initializer)
-            path = tf.compat.v1.train.Saver().save(session, str(tmp_path / "names"))
-        check = cv.check(ckpt(a=var()), path)
+            saver = tf.compat.v1.train.Saver()
+            path = saver.save(session, str(tmp_path / "names"))
+        check = cv.check(saver if kind == "saver" else ckpt(a=var()), path)
+    assert not check.overlay.can_change
     with pytest.raises(cv.EditError, match="only a restore by objects"):
         ChangedProgram.of(check)

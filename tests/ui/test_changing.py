@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
@@ -14,7 +15,7 @@ import ckpt_viz as cv
 from ckpt_viz.entrances.jupyter.answers import answer
 from ckpt_viz.entrances.jupyter.shown import show_of
 from ckpt_viz.graphs.render.html import to_html
-from tests.support import frontend
+from tests.support import frontend, name_based
 from tests.support.programs import ckpt, module, saved, var
 from tests.ui.jupyter import JupyterLab, SharedKernel
 from tests.ui.pages import ASKING, answer_pages, html_pages
@@ -68,13 +69,14 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Open]:
         return ckpt(net=net, step=var(3))
 
     path = saved(tmp_path, program("lm_head", ema=var([8.0] * 5)))
-    shown = show_of(cv.check(program("head"), path))
-    text = to_html(shown.graph, shown.overlay).replace(
-        "explorer.render({ model,", f"{ASKING}explorer.render({{ model: asking(model),"
-    )
+    usual = cv.check(program("head"), path)
     with html_pages(browser, tmp_path) as open_page:
 
-        def open_check(**options: Any) -> Page:
+        def open_check(check: cv.RestoreCheck = usual, **options: Any) -> Page:
+            shown = show_of(check)
+            text = to_html(shown.graph, shown.overlay).replace(
+                "explorer.render({ model,", f"{ASKING}explorer.render({{ model: asking(model),"
+            )
             page = open_page(text, bypass_csp=True, **options)
             answer_pages(page, lambda question: answer(shown, question))
             page.get_by_role("treegrid").focus()
@@ -149,6 +151,15 @@ def test_a_name_is_chosen_among_saved_ones_or_has_a_reason(opened: Open) -> None
     keys.press("u")
     expect(page.locator(".ckv-sentence")).to_contain_text("renamed lm_head to head")
     expect(_edits(page)).to_have_count(0)
+
+
+def test_a_restore_by_names_plays_and_has_no_program_to_change(
+    opened: Open, tmp_path: Path
+) -> None:
+    path = name_based.write(tmp_path / "names", a=np.ones(1, "float32"))
+    page = opened(cv.check(ckpt(a=var()), path))
+    expect(page.get_by_role("button", name="Step by step")).to_be_visible()
+    expect(page.get_by_role("button", name="What if…")).to_have_count(0)
 
 
 def test_typed_names_remove_move_and_exchange_parts_and_each_edit_goes(opened: Open) -> None:

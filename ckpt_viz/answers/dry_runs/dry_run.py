@@ -156,6 +156,12 @@ class DryRun:
         return self.by_objects is not None and self.saved is not None
 
     @property
+    def can_change(self) -> bool:
+        """Whether a changed program can be checked: only before a restore by objects."""
+        is_of_objects = self.by_objects is not None and self.saved is not None
+        return is_of_objects and self.outcome.has_steps and not self.has_happened
+
+    @property
     def verdicts(self) -> Verdicts:
         """What the restore and its asserts raise."""
         return self.outcome.verdicts

@@ -257,8 +257,7 @@ class _FirstProgram:
 
     def __post_init__(self) -> None:
         run = self.check._run
-        is_of_objects = run.by_objects is not None and run.outcome.has_steps
-        if run.has_happened or not is_of_objects or run.saved is None:
+        if not run.can_change:
             raise EditError(
                 f"{run.live.title}: only a restore by objects that has not happened yet can be "
                 "checked with a changed program"

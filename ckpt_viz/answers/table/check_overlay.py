@@ -65,6 +65,7 @@ def overlay_of(
         guesses=[part.saved for part in guesses],
         sides=sides,
         has_steps=run.outcome.has_steps,
+        can_change=run.can_change,
     )
 
 

@@ -141,8 +141,9 @@ class Overlay:
     sentences about what the comparison leaves open. `saved_elements` has the number of elements
     there of those that have another number here. `wording` is how its sentences call the next step.
     `guesses` are what a person may accept. `sides` has the names on each side; without it, the
-    merged graph has all names. `has_steps` says that a check has steps to play, and a program to
-    change. `draw_table` makes the table of this overlay, which costs as much as a fix.
+    merged graph has all names. `has_steps` says that a check has steps to play, and `can_change`
+    that its program can be changed. `draw_table` makes the table of this overlay, which costs as
+    much as a fix.
     """
 
     comparison: Comparison
@@ -159,6 +160,7 @@ class Overlay:
     guesses: Sequence[str] = ()
     sides: SideNames | None = None
     has_steps: bool = True
+    can_change: bool = True
 
     @cached_property
     def table(self) -> ComparisonTable:

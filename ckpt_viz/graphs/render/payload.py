@@ -241,6 +241,7 @@ def _overlay_header(overlay: Overlay) -> dict[str, Any]:
         "comparison": overlay.comparison.value,
         "base_size": overlay.base_size,
         "has_steps": overlay.has_steps,
+        "can_change": overlay.can_change,
         "verdicts": [
             {
                 "name": _utf8(verdict.name).decode(),

@@ -146,6 +146,7 @@ interface OverlayHeader {
   readonly base_size: number;
   /** Whether there are steps to play, if this is a check. */
   readonly has_steps: boolean;
+  readonly can_change: boolean;
   readonly verdicts: readonly Verdict[];
 }
 

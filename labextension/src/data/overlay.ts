@@ -54,6 +54,8 @@ export interface Overlay {
   readonly comparison: Comparison;
   readonly baseSize: number;
   readonly hasSteps: boolean;
+  /** Whether a changed program can be checked. */
+  readonly canChange: boolean;
   readonly verdicts: readonly Verdict[];
   readonly passes: boolean;
   readonly problemCount: number;
@@ -144,6 +146,7 @@ export function makeOverlay(payload: Compared, showsFix = false): Overlay | null
     comparison,
     baseSize,
     hasSteps: comparison === "check" && overlay.has_steps,
+    canChange: comparison === "check" && overlay.can_change,
     verdicts: overlay.verdicts,
     passes: overlay.verdicts.every((verdict) => verdict.passes),
     problemCount: problems.count,

@@ -202,7 +202,8 @@ function canPlay({ state, onRequest }: ShownProps): boolean {
 
 /** Whether there is a program to change, and a kernel that answers. */
 function canChange(props: ShownProps): boolean {
-  return canPlay(props) && props.own.kernel !== null;
+  const { graph } = props.state;
+  return graph.overlay?.canChange === true && canPlay(props) && props.own.kernel !== null;
 }
 
 interface AboveProps extends ShownProps {

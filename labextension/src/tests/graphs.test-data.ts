@@ -144,6 +144,7 @@ export function compared(graph: Graph, comparison: Compared): Graph {
       comparison: comparison.comparison ?? "check",
       base_size: comparison.baseSize ?? graph.size,
       has_steps: true,
+      can_change: true,
       verdicts: comparison.verdicts ?? [],
       columns: {
         overlay_state: Uint8Array.from(ids, (id) =>
