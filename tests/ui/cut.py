@@ -7,8 +7,7 @@ from playwright.sync_api import Locator
 # Names of files have no bound, so that these places shorten them and have the rest as a tooltip.
 # The drawing can be moved.
 _MAY_BE_SHORT = (
-    ".ckv-title, [role=treegrid] *, [role=grid] *, .ckv-drawing *, .ckv-ribbon *, .ckv-strip *, "
-    ".ckv-play-visit *"
+    ".ckv-title, [role=treegrid] *, [role=grid] *, .ckv-drawing *, .ckv-ribbon *, .ckv-strip *"
 )
 _FAULTS = """(root, mayBeShort) => {
   const faults = [];

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -274,27 +273,6 @@ def test_a_denied_clipboard_leaves_the_text_to_copy(check: RestoreCheck, opened:
     box = page.get_by_role("textbox", name="The browser does not let the page copy")
     expect(box).to_be_focused()
     assert page.evaluate("getSelection().toString()") == f"{page.url}#step=1"
-
-
-@pytest.mark.parametrize("width", [1500, 700])
-def test_the_names_of_nodes_are_above_their_steps(
-    check: RestoreCheck, opened: Open, width: int
-) -> None:
-    page = opened(check, width)
-    net = next(s.number for s in check.steps if s.text.startswith("net is next"))
-    last = max(s.number for s in check.steps if s.holder == check.steps[net - 1].saved)
-    for number in (net, last):
-        _go(page, number)
-        expect(page.locator(".ckv-play-visit-now")).to_have_text("net")
-    _go(page, last + 1)
-    expect(page.locator(".ckv-play-visit-now")).not_to_have_text("net")
-    boxes = page.locator(".ckv-play-visit > b").evaluate_all(
-        "names => names.filter(name => name.offsetTop < name.parentElement.clientHeight)"
-        ".map(name => name.getBoundingClientRect()).map(({left, right}) => [left, right])"
-    )
-    assert len(boxes) > (5 if width == 1500 else 2)
-    for (_, right), (left, _) in pairwise(boxes):
-        assert right <= left + 1
 
 
 LIVE = """

@@ -65,7 +65,6 @@ export const variables = "variables";
 export const including = "including";
 export const noValues = "no values";
 export const largest = "Most parameters";
-export const tryThese = "Searches to try";
 export const nothingSelected = "Select a node to see what it is.";
 /** What the view shows: a graph, by its origin, or a comparison. */
 export const kinds = {
@@ -416,7 +415,6 @@ export const copies = {
     only: "Code for a checkpoint of what you have selected",
     renamed: "Code for a checkpoint in which what you have selected has another name",
   },
-  side: "Side",
   newName: (name: string) => `New name of ${name}`,
   newNames: "New name of each",
   asking: "Asking for the code…",

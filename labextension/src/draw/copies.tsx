@@ -5,14 +5,7 @@ import * as WORDS from "../basics/strings";
 import { formatCount, shortened, visible } from "../basics/text";
 import type { NodeState } from "../data/contract";
 import { type Graph, ROOT } from "../data/graph";
-import {
-  COPY_KEYS,
-  type CopyKind,
-  copyDeedOf,
-  question,
-  type Side,
-  sidesOf,
-} from "../kernel/copies";
+import { COPY_KEYS, type CopyKind, copyDeedOf, question, sideOf } from "../kernel/copies";
 import type { Kernel } from "../kernel/kernel";
 import { isNode, type State } from "../state/state";
 import { ownName } from "../words/naming";
@@ -44,10 +37,9 @@ export function Copies(props: CopiesProps) {
   const root = useRef<HTMLDivElement>(null);
   const comparison = graph.overlay?.comparison ?? null;
   const ids = node === null ? state.found.matches : [node];
-  const sides = sidesOf(graph.origin, comparison, stateOfAll(graph, ids));
-  const [side = null, setSide] = useState(sides[0]);
+  const side = sideOf(graph.origin, comparison, stateOfAll(graph, ids));
   const { doing, asked, text, ask, close, begin } = useCopying(props, root, side);
-  const isOff = sides.length === 0 || node === ROOT;
+  const isOff = side === null || node === ROOT;
   const onKey = (event: KeyboardEvent) => {
     const kind = isOff ? undefined : copyDeedOf(event, node === null);
     return kind && (() => begin(kind));
@@ -73,7 +65,6 @@ export function Copies(props: CopiesProps) {
       <p class="ckv-buttons">
         {node === null ? <b>{words.ofMatches(formatCount(state.found.matches.length))}</b> : null}
         <Deeds isOfMatches={node === null} begin={begin} />
-        {sides.length < 2 ? null : <SideOf {...{ sides, side, setSide }} />}
       </p>
       {doing === "naming" ? (
         <div class="ckv-name-box">
@@ -127,29 +118,6 @@ function usualName({ state, node }: CopiesProps): string {
   return ownName(graph.objects ?? graph, first);
 }
 
-interface SideProps {
-  readonly sides: readonly (Side | null)[];
-  readonly side: Side | null;
-  readonly setSide: (side: Side) => void;
-}
-
-/** The side of a diff that the copy is of. */
-function SideOf({ sides, side, setSide }: SideProps) {
-  return (
-    <label>
-      {words.side}{" "}
-      <select
-        value={side ?? ""}
-        onChange={({ currentTarget: { value } }) => setSide(value === "a" ? "a" : "b")}
-      >
-        {sides.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </label>
-  );
-}
-
 interface ResultProps extends Pick<CopiesProps, "insert"> {
   readonly asked: Asked<string>;
   readonly close: () => void;
@@ -180,7 +148,7 @@ type Doing = "naming" | "asking" | null;
 function useCopying(
   props: CopiesProps,
   root: { readonly current: HTMLElement | null },
-  side: Side | null,
+  side: ReturnType<typeof sideOf>,
 ) {
   const { state, node, kernel, insert } = props;
   const [doing, setDoing] = useState<Doing>(null);
@@ -189,10 +157,7 @@ function useCopying(
   const text = useRef("");
   const [asked, put] = useAsked(async () => {
     const { kind, to } = wanted.current;
-    const meant = {
-      ...(node === null ? { query: state.query } : { nodes: [node] }),
-      ...(side === null ? {} : { side }),
-    };
+    const meant = { ...(node === null ? { query: state.query } : { nodes: [node] }), ...side };
     const { text: code = "" } = await kernel(question(kind, meant, to));
     insert?.(code.trimEnd());
     return code;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import * as WORDS from "../basics/strings";
 import { formatCount, shortened, visible } from "../basics/text";
 import type { Graph } from "../data/graph";
-import { type Story, visitsWithChildren } from "../kernel/play";
+import type { Story } from "../kernel/play";
 import { moreWords, placeName } from "../words/words";
 import { RoleIcon } from "./icons";
 import { type Playing, PlayKeys } from "./play-bar";
@@ -51,7 +51,7 @@ export function Strip({ graph, story, playing, last, dispatch }: StripProps) {
           <li class="ckv-faint">{moreWords(waits.length - MOST_CHIPS)}</li>
         ) : null}
       </List>
-      <Timeline {...{ graph, story, playing }} seen={last} />
+      <Timeline {...{ story, playing }} seen={last} />
       <PlayKeys />
     </footer>
   );
@@ -122,20 +122,18 @@ function chipName(graph: Graph, id: number): string {
 const MOST_DOTS = 160;
 const MOST_PROBLEMS = 200;
 
-type TimelineProps = Pick<StripProps, "graph" | "story" | "playing"> & {
+type TimelineProps = Pick<StripProps, "story" | "playing"> & {
   readonly seen: number;
 };
 
-function Timeline({ graph, story, playing, seen }: TimelineProps) {
+function Timeline({ story, playing, seen }: TimelineProps) {
   const { at, go } = playing;
   const last = Math.max(1, story.length - 1);
   const left = (step: number) => ({ "--ckv-at": step / last });
-  const isShort = story.length <= MOST_DOTS;
-  const dots = isShort ? Array.from({ length: seen + 1 }, (_, i) => i) : [];
+  const dots = story.length <= MOST_DOTS ? Array.from({ length: seen + 1 }, (_, i) => i) : [];
   const problems = story.problems.filter((step) => step <= seen);
   return (
-    <div class={`ckv-play-timeline${isShort ? " ckv-play-named" : ""}`}>
-      {isShort ? <Names {...{ graph, story, at, last, seen }} /> : null}
+    <div class="ckv-play-timeline">
       <div class="ckv-play-dots" aria-hidden="true">
         {dots.map((step) => (
           <i key={step} class={`ckv-dot-${dotOf(story, step)}`} style={left(step)} />
@@ -179,30 +177,6 @@ const LEGEND = [
   ["waits", WORDS.fates.waits],
   ["problem", WORDS.problem],
 ] as const;
-
-interface NamesProps extends Pick<TimelineProps, "graph" | "story" | "seen"> {
-  readonly at: number;
-  readonly last: number;
-}
-
-/** Above each run of steps, the node whose children these look up. */
-function Names({ graph, story, at, last, seen }: NamesProps) {
-  const visits = visitsWithChildren(story).filter(({ begin }) => begin <= seen);
-  return (
-    <div class="ckv-play-names" aria-hidden="true">
-      {visits.map(({ begin, end, place }) => (
-        <span
-          key={begin}
-          class={begin <= at && at < end ? "ckv-play-visit ckv-play-visit-now" : "ckv-play-visit"}
-          style={{ "--ckv-at": begin / last, "--ckv-part": (end - begin) / last }}
-          title={visible(placeName(graph, place, true))}
-        >
-          <b>{chipName(graph, place)}</b>
-        </span>
-      ))}
-    </div>
-  );
-}
 
 /** The shape of a step on the timeline. */
 function dotOf(story: Story, at: number): string {

@@ -56,7 +56,6 @@ export function GraphSummary({ state, kernel, onRequest, dispatch }: SummaryProp
       <Warnings {...summary} dispatch={dispatch} />
       <NotTracked graph={graph} rows={summary.notes} dispatch={dispatch} />
       <Largest graph={graph} rows={summary.largest} dispatch={dispatch} />
-      <Searches graph={graph} rows={summary.largest} dispatch={dispatch} />
     </div>
   );
 }
@@ -208,28 +207,6 @@ function NotTracked({ graph, rows, dispatch }: RowsProps) {
       ))}
       {rows.length > MAX_NOTES ? moreWords(rows.length - MAX_NOTES) : ""}
     </details>
-  );
-}
-
-/** Three searches that find something in this graph. */
-function Searches({ graph, rows, dispatch }: RowsProps) {
-  const [first] = rows;
-  const type = first === undefined ? "" : typeWords(graph, first);
-  const most = first === undefined ? 0 : parametersOf(graph, first);
-  const queries = [
-    /^\w+$/.test(type) ? type : "kernel",
-    `params>${10 ** Math.max(Math.floor(Math.log10(Math.max(most, 1))), 0)}`,
-    summaryOf(graph).slots > 0 ? "role:slot" : "role:variable",
-  ];
-  return (
-    <>
-      <h4>{WORDS.tryThese}</h4>
-      <p>
-        {queries.map((query) => (
-          <Search key={query} query={query} dispatch={dispatch} />
-        ))}
-      </p>
-    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { COPY_KEYS, copyDeedOf, question, sidesOf } from "./copies";
+import { COPY_KEYS, copyDeedOf, question, sideOf } from "./copies";
 
 const press = (key: string, isOfMatches: boolean, modifiers: Partial<KeyboardEvent> = {}) =>
   copyDeedOf({ key, ...modifiers } as KeyboardEvent, isOfMatches);
@@ -33,16 +33,16 @@ it("asks about a node or a query, and sends a name only for a renaming", () => {
 });
 
 it("copies what was saved, never what is live alone", () => {
-  expect(sidesOf("saved", null, null)).toEqual([null]);
-  expect(sidesOf("live", null, null)).toEqual([]);
-  expect(sidesOf("live", "diff", "matched")).toEqual([]);
-  expect(sidesOf("live", "check", "matched")).toEqual([null]);
-  expect(sidesOf("live", "check", "live only")).toEqual([]);
+  expect(sideOf("saved", null, null)).toEqual({});
+  expect(sideOf("live", null, null)).toBeNull();
+  expect(sideOf("live", "diff", "matched")).toBeNull();
+  expect(sideOf("live", "check", "matched")).toEqual({});
+  expect(sideOf("live", "check", "live only")).toBeNull();
 });
 
-it("offers both sides of a diff where both have the part", () => {
-  expect(sidesOf("saved", "diff", "only in a")).toEqual(["a"]);
-  expect(sidesOf("saved", "diff", "only in b")).toEqual(["b"]);
-  expect(sidesOf("saved", "diff", "matched")).toEqual(["b", "a"]);
-  expect(sidesOf("saved", "diff", null)).toEqual(["b", "a"]);
+it("copies b of a diff, and a where b lacks the part", () => {
+  expect(sideOf("saved", "diff", "only in a")).toEqual({ side: "a" });
+  for (const state of ["only in b", "matched", null] as const) {
+    expect(sideOf("saved", "diff", state)).toEqual({ side: "b" });
+  }
 });

@@ -10,10 +10,10 @@ export const COPY_KEYS = [
 ] as const;
 
 export type CopyKind = (typeof COPY_KEYS)[number][0];
-export type Side = "a" | "b";
+type Side = "a" | "b";
 
 /** What to copy: the row of a node, or what a query finds; in a diff also from which side. */
-export type Meant = ({ readonly nodes: readonly number[] } | { readonly query: string }) & {
+type Meant = ({ readonly nodes: readonly number[] } | { readonly query: string }) & {
   readonly side?: Side;
 };
 
@@ -35,25 +35,20 @@ export function copyDeedOf(
 }
 
 /**
- * The sides that a copy can be of: `state` is that of the row, or of all matches. A graph alone and a
- * check have one side, without a name. None: nothing that was saved is there.
+ * The side of a diff that a copy is of: b, or a for what b lacks. A graph alone and a check have one
+ * side, without a name. Null: nothing that was saved is there. `state` is that of the row, or of all
+ * matches.
  */
-export function sidesOf(
+export function sideOf(
   origin: Origin,
   comparison: Comparison | null,
   state: NodeState | null,
-): readonly (Side | null)[] {
+): { readonly side?: Side } | null {
   if (comparison === "check") {
-    return state === "live only" ? [] : [null];
+    return state === "live only" ? null : {};
   }
   if (origin === "live") {
-    return [];
+    return null;
   }
-  return comparison === null
-    ? [null]
-    : state === "only in a"
-      ? ["a"]
-      : state === "only in b"
-        ? ["b"]
-        : ["b", "a"];
+  return comparison === null ? {} : { side: state === "only in a" ? "a" : "b" };
 }

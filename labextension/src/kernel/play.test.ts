@@ -12,7 +12,6 @@ import {
   type Story,
   type StoryAnswer,
   timeOf,
-  visitsWithChildren,
 } from "./play";
 
 const NONE = -1;
@@ -79,13 +78,6 @@ describe("a story", () => {
       isProblem: true,
     });
     expect(story.problems).toEqual([4]);
-  });
-
-  it("has the runs of steps that look up the children of one node", () => {
-    expect(visitsWithChildren(storyOf())).toEqual([
-      { begin: 1, end: 5, place: 0 },
-      { begin: 5, end: 9, place: 1 },
-    ]);
   });
 
   it("tells the queue after each step, the next one first", () => {

@@ -318,33 +318,6 @@ export function nextVisit({ isVisit, length }: Story, at: number, by: 1 | -1 = 1
   return Math.min(Math.max(next, 0), length - 1);
 }
 
-/** The steps that look up the children of one node, up to the next such node or the last queue. */
-export interface Visit {
-  readonly begin: number;
-  readonly end: number;
-  /** The node of the picture. */
-  readonly place: number;
-}
-
-/** The visits that look up children, of nodes that the picture shows. */
-export function visitsWithChildren({ isVisit, length, step }: Story): readonly Visit[] {
-  const begins: number[] = [];
-  for (let at = 0; at < length; at++) {
-    // A leaf has no look-ups, and its name no space.
-    if (isVisit(at) && at + 1 < length && step(at + 1).holder !== null) {
-      begins.push(at);
-    }
-  }
-  return begins.flatMap((begin, i) => {
-    const { saved: place } = step(begin);
-    let end = begin + 1;
-    while (end < (begins[i + 1] ?? length) && step(end).action !== "restore") {
-      end++;
-    }
-    return place === null ? [] : [{ begin, end, place }];
-  });
-}
-
 /** The next step at which something goes wrong, or the same one if none follows. */
 export function nextProblem({ problems }: Story, at: number): number {
   return problems.find((step) => step > at) ?? at;
