@@ -221,12 +221,13 @@ def test_a_file_opens_at_the_step_of_the_explorer(
         expect(page.locator(".ckv-play")).to_have_count(0)
 
 
-def test_an_address_opens_at_its_step_and_no_other_text_changes_anything(
+def test_an_address_is_that_of_the_step_and_no_other_text_changes_anything(
     check: RestoreCheck, opened: Open
 ) -> None:
     page = opened(check)
     number = page.locator(".ckv-play-number")
-    address = page.url
+    address, _, step = page.url.partition("#")
+    assert step == "step=1"
     page.evaluate("location.hash = '#step=12'")
     expect(number).to_contain_text("step 12 of")
     length = len(check.steps)
@@ -238,41 +239,11 @@ def test_an_address_opens_at_its_step_and_no_other_text_changes_anything(
     page.goto(f"{address}#step={length}")
     page.reload()
     expect(number).to_contain_text(f"step {length} of")
-
-
-# The browser refuses to tell while another page of it has the focus.
-_IS_COPIED = """async text => await navigator.clipboard.readText().catch(() => null) === text"""
-
-
-def test_a_key_copies_the_address_of_the_step(check: RestoreCheck, opened: Open) -> None:
-    page = opened(check, permissions=["clipboard-read", "clipboard-write"])
-    page.bring_to_front()  # a page that is behind another one gets no clipboard
-    page.wait_for_function("document.hasFocus()")
-    _go(page, 7)
-    page.keyboard.press("l")
-    copied = page.locator(".ckv-play-link")
-    expect(copied).to_contain_text("Copied")
-    expect(copied.get_by_role("textbox")).to_have_value(f"{page.url}#step=7")
-    page.wait_for_function(_IS_COPIED, arg=f"{page.url}#step=7")
-    page.screenshot(path=_SCREENSHOTS / "play-link.png")
-    assert faults(page.locator(".ckv-play")) == []
-    page.locator(".ckv-play").focus()
-    page.keyboard.press("ArrowRight")
-    expect(copied).to_be_hidden()
-
-
-def test_a_denied_clipboard_leaves_the_text_to_copy(check: RestoreCheck, opened: Open) -> None:
-    page = opened(check)
-    page.evaluate(
-        """() => {
-          navigator.clipboard.writeText = () => Promise.reject(new Error("denied"));
-          document.execCommand = () => false;
-        }"""
-    )
-    page.get_by_role("button", name="Copy link").click()
-    box = page.get_by_role("textbox", name="The browser does not let the page copy")
-    expect(box).to_be_focused()
-    assert page.evaluate("getSelection().toString()") == f"{page.url}#step=1"
+    page.keyboard.press("Home")
+    assert page.url == f"{address}#step=1"
+    page.keyboard.press("Escape")
+    expect(page.locator(".ckv-play")).to_have_count(0)
+    assert page.url == address
 
 
 LIVE = """
@@ -306,8 +277,6 @@ def test_a_kernel_has_the_words_the_sources_and_the_step(
     expect(explorer.locator(".ckv-play-here")).to_be_in_viewport()
     assert explorer.locator(".ckv-table").evaluate("table => table.offsetHeight") >= 190
     lab.screenshot("play-live")
-    explorer.get_by_role("button", name="Copy code").click()
-    expect(explorer.locator(".ckv-play-link textarea")).to_have_value("explorer.step = 2")
     sentence = explorer.locator(".ckv-play-sentence").inner_text()
     lab.run_cell(1)
     expect(lab.output(1)).to_have_text(f"2 {sentence}")
@@ -326,8 +295,7 @@ def test_a_saved_notebook_plays_without_its_kernel(lab: JupyterLab, shared: Shar
     explorer = lab.output(0).locator(".ckpt-viz")
     explorer.get_by_role("button", name="Step by step").click()
     expect(explorer.locator(".ckv-play-sentence")).to_contain_text("binds the root")
-    for name in ("Show the source", "Copy link", "Copy code"):
-        expect(explorer.get_by_role("button", name=name)).to_have_count(0)
+    expect(explorer.get_by_role("button", name="Show the source")).to_have_count(0)
 
 
 def test_too_many_steps_for_a_file_need_a_kernel(opened: Open) -> None:

@@ -44,13 +44,13 @@ def answer(shown: Shown, question: Any, state: Mapping[str, Any] | None = None) 
     """Return the answer to a question as data and buffers; `error` gives the reason for none.
 
     Questions are `{"ask": "values", "node": 3}`, the same for "accessor", `{"ask": "file",
-    "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "restore"}`,
-    `{"ask": "undo"}`, `{"ask": "steps", "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source",
-    "at": 3}`, `{"ask": "questions"}`, `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy",
-    "kind": "without", "nodes": [3]}`. With `"changes"`, a question is about the check with a changed
-    program, and `{"ask": "changed"}` about its verdict. For an accessor and a fix, "source" may give
-    the program's variable; for a fix and a restore, "guesses" the places of the accepted guesses. `state` holds the explorer's traits, with which an exported
-    file opens.
+    "format": "svg"}`, `{"ask": "fix"}`, `{"ask": "restore"}`, `{"ask": "undo"}`, `{"ask": "steps",
+    "at": 0}`, `{"ask": "said", "at": 400}`, `{"ask": "source", "at": 3}`, `{"ask": "questions"}`,
+    `{"ask": "measures"}`, `{"ask": "picture"}`, `{"ask": "copy", "kind": "without", "nodes": [3]}`.
+    With `"changes"`, a question is about the check with a changed program, and `{"ask": "changed"}`
+    about its verdict. For an accessor and a fix, "source" may give the program's variable; for a
+    fix and a restore, "guesses" the places of the accepted guesses. `state` holds the explorer's
+    traits, with which an exported file opens.
     """
     data, buffers = _answered(shown, question, state)
     return sendable(data), buffers

@@ -15,7 +15,6 @@ from ckpt_viz.entrances.jupyter.answers import Answer, answer
 from ckpt_viz.entrances.jupyter.shared_models import SharingWidget
 from ckpt_viz.entrances.jupyter.shown import show_of
 from ckpt_viz.entrances.jupyter.snapshots import with_snapshot
-from ckpt_viz.entrances.jupyter.step_code import code_of_step, with_link
 from ckpt_viz.errors import CkptVizError
 from ckpt_viz.graphs.nodes.nodes import Node
 from ckpt_viz.graphs.render import text
@@ -216,10 +215,6 @@ class Explorer(SharingWidget):
                 return {"text": self.query}, []
             case {"ask": "measures"}:
                 return self._read_with_progress()
-            case {"ask": "link", "at": at}:
-                return code_of_step(self, self.comparison, at)
-            case {"ask": "steps"} if "changes" not in question:  # no code opens a changed check
-                return with_link(answer(self._shown, question))
         return answer(self._shown, question, self._traits_of_a_file())
 
     def _read_with_progress(self) -> Answer:

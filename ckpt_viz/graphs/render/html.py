@@ -64,10 +64,17 @@ const model = {
   set: (name, value) => { state[name] = value; },
   on: (name, call) => changes.addEventListener(name, call),
   off: (name, call) => changes.removeEventListener(name, call),
-  save_changes: () => {},
+  save_changes: () => showStep(),
 };
 const steps = document.getElementById("steps");
-// A link to a step ends in "#step=12". All that is none of this restore changes nothing.
+// The address ends in "#step=12" while step 12 is shown, so that it leads there.
+const showStep = () => {
+  const [address] = location.href.split("#");
+  try {
+    history.replaceState(null, "", state.step === null ? address : `${address}#step=${state.step}`);
+  } catch {} // the page is in a frame without an address
+};
+// All that is no step of this restore changes nothing.
 const followAddress = () => {
   const number = Number(/^#step=([1-9][0-9]*)$/.exec(location.hash)?.[1]);
   if (number <= Number(steps?.dataset.count)) {
@@ -149,7 +156,7 @@ def to_html(
 
 def _steps_element(data: Mapping[str, Any], buffers: Sequence[bytes]) -> str:
     number = len(buffers[0])  # the column of actions has a byte for each step
-    text = packed({**data, "link": "page"}, buffers)
+    text = packed(data, buffers)
     return f'<script type="text/plain" id="steps" data-count="{number}">{text}</script>\n'
 
 

@@ -261,12 +261,6 @@ export const plays = {
   pause: "Pause (Space)",
   speed: "Speed",
   close: "Close (Esc)",
-  link: "Copy link",
-  linkHint: "Copy the address that opens this page at this step (l)",
-  code: "Copy code",
-  codeHint: "Copy the Python that opens this explorer at this step (l)",
-  linkCopied: "Copied. It opens this step:",
-  copyThis: "The browser does not let the page copy. Copy this yourself:",
   timeline: "Steps of the restore",
   soFar: "So far",
   bound: "bound",
@@ -320,7 +314,6 @@ export const playKeys = {
   node: "previous, next node",
   ends: "first, last step",
   problem: "next problem; in Predict first, the next question",
-  link: "copy a link to the step",
   close: "close",
 } as const;
 export const changeHint =

@@ -3,7 +3,6 @@
 import * as WORDS from "../basics/strings";
 import { formatCount } from "../basics/text";
 import { type PlayDeed, playKeyLines, SPEEDS, type StepWords, type Story } from "../kernel/play";
-import { CopiedLink, LinkButton, type Linking } from "./play-link";
 import { PredictSwitch } from "./play-switch";
 import type { Predicting } from "./predicting";
 import { SignButton } from "./sign-button";
@@ -22,11 +21,10 @@ interface BarProps {
   readonly playing: Playing;
   readonly story: Story;
   readonly words: StepWords | null;
-  readonly linking: Linking;
   readonly predicting: Predicting;
 }
 
-export function Bar({ words, linking, ...props }: BarProps) {
+export function Bar({ words, ...props }: BarProps) {
   const { playing, story } = props;
   const { at } = playing;
   const isProblem = story.step(at).isProblem;
@@ -41,8 +39,7 @@ export function Bar({ words, linking, ...props }: BarProps) {
         </p>
         <p class="ckv-play-why">{words?.reason ?? ""}</p>
       </div>
-      <Controls {...props} linking={linking} />
-      <CopiedLink {...linking} />
+      <Controls {...props} />
     </header>
   );
 }
@@ -73,7 +70,7 @@ function Control({ name, does, run }: ControlProps) {
   );
 }
 
-function Controls({ playing, story, linking, predicting }: Omit<BarProps, "words">) {
+function Controls({ playing, story, predicting }: Omit<BarProps, "words">) {
   const { at, isRunning, run, setSpeed, speed } = playing;
   const { plays } = WORDS;
   return (
@@ -109,7 +106,6 @@ function Controls({ playing, story, linking, predicting }: Omit<BarProps, "words
       <span class="ckv-play-number">
         {WORDS.stepOf(formatCount(at + 1), formatCount(story.length))}
       </span>
-      <LinkButton {...linking} />
       <button type="button" title={plays.close} onClick={() => run({ type: "close" })}>
         {WORDS.close}
       </button>

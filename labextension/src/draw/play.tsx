@@ -27,7 +27,6 @@ import { choiceOf, useKeys } from "./keys";
 import { rootOf } from "./parts";
 import { Bar, type Playing } from "./play-bar";
 import { linesAround, playedColumn } from "./play-lines";
-import { type Link, useLinking } from "./play-link";
 import { Predict } from "./play-predict";
 import { PlayReason } from "./play-reason";
 import { Strip } from "./play-strip";
@@ -122,7 +121,6 @@ async function storedAnswer(packed: string): ReturnType<Kernel> {
 interface Answered {
   readonly story: Story;
   readonly said: Said;
-  readonly link: Link;
   /** What a learner is to predict; null where nothing was sent along. */
   readonly quiz: Quiz | null;
 }
@@ -132,19 +130,19 @@ async function begun(ask: Kernel | null, graph: Graph): Promise<Answered> {
     throw new Error(WORDS.plays.needsKernel);
   }
   const answer = await ask({ ask: "steps", at: 0 });
-  const { buffers, link, said, story } = answer;
+  const { buffers, said, story } = answer;
   const made = story === undefined ? null : makeStory(story, buffers, graph.size);
   if (made === null || said === undefined) {
     throw new Error(WORDS.plays.broken);
   }
-  return { story: made, said, link, quiz: readQuiz(answer, made.length, graph.size) };
+  return { story: made, said, quiz: readQuiz(answer, made.length, graph.size) };
 }
 
 interface BegunProps extends PlayProps, Answered {
   readonly graph: Graph;
 }
 
-function Begun({ story, said, link, ask, graph, lines, ...props }: BegunProps) {
+function Begun({ story, said, ask, graph, lines, ...props }: BegunProps) {
   const { quiz, table, dispatch } = props;
   const section = useRef<HTMLDivElement>(null);
   const predicting = usePredicting(quiz, story, graph.size, ask, props.play);
@@ -154,13 +152,12 @@ function Begun({ story, said, link, ask, graph, lines, ...props }: BegunProps) {
   const open = predicting.openAt(at);
   const words = useWords(said, at, ask);
   useEffect(() => queueMicrotask(() => showStep(story, graph, table, at, dispatch)), [at]);
-  const linking = useLinking(link, at, ask);
   useKeys(section, (event) => {
     const choice = open === null ? undefined : choiceOf(event);
     const deed = playDeedOf(event);
     return open !== null && choice !== undefined
       ? () => predicting.answer(open, choice)
-      : deed && (() => (deed.type === "link" ? linking.copy() : playing.run(deed)));
+      : deed && (() => playing.run(deed));
   });
   const asked = quizNode(predicting, open);
   useEffect(() => {
@@ -178,7 +175,7 @@ function Begun({ story, said, link, ask, graph, lines, ...props }: BegunProps) {
       class={`ckv-play-parts${isHiding || open !== null ? " ckv-play-hides" : ""}`}
       ref={section}
     >
-      <Bar {...{ playing, story, words, linking, predicting }} />
+      <Bar {...{ playing, story, words, predicting }} />
       {lines(played)}
       <PlayReason {...{ story, at, words }} ask={props.hasSources ? ask : null}>
         <Predict {...{ predicting, playing, story, dispatch }} />

@@ -86,8 +86,6 @@ export interface Answer {
   /** What a learner predicts; predict.ts reads it. */
   readonly questions?: unknown;
   readonly is_exercise?: unknown;
-  /** What can lead to a step from elsewhere: the address of a page, or code of a notebook. */
-  readonly link?: "page" | "code";
   /** The number of the first line of a text, and of the line that matters. */
   readonly first?: number;
   readonly line?: number;

@@ -353,7 +353,7 @@ function range(first: number, last: number): readonly number[] {
 // --- keys
 
 export type PlayDeed =
-  | { readonly type: "toggle" | "first" | "last" | "close" | "problem" | "link" }
+  | { readonly type: "toggle" | "first" | "last" | "close" | "problem" }
   | { readonly type: "step" | "node"; readonly by: 1 | -1 };
 
 type PlayKey = readonly [key: string, does: PlayDeed, help: string];
@@ -373,7 +373,6 @@ const PLAY_KEYS: readonly PlayKey[] = [
   ["Home", { type: "first" }, HELP.ends],
   ["End", { type: "last" }, HELP.ends],
   ["]", { type: "problem" }, HELP.problem],
-  ["l", { type: "link" }, HELP.link],
   ["Escape", { type: "close" }, HELP.close],
 ];
 

@@ -15,7 +15,7 @@ import {
   whyWords,
 } from "../basics/text";
 import { CodeButtons, CodeText } from "../draw/code";
-import { Copy, copyText } from "../draw/copy";
+import { Copy } from "../draw/copy";
 import { Canvas, Drawing, NodeBox } from "../draw/drawing";
 import { RoleIcon, SignIcon } from "../draw/icons";
 import { lookOf } from "../draw/look";
@@ -32,7 +32,7 @@ export const GIVEN = {
   useEffect, useLayoutEffect, useMemo, useRef, useState,
   countWords, formatCount, onOneLine, sentenceText, shortened, visible, whyWords,
   CodeButtons, CodeText,
-  Copy, copyText,
+  Copy,
   Canvas, Drawing, NodeBox,
   RoleIcon, SignIcon,
   lookOf,
