@@ -45,21 +45,6 @@ def test_the_palette_opens_a_checkpoint_that_is_picked(files: Files) -> None:
     files.await_tab("ckpt-1.index")
 
 
-def test_the_palette_has_the_commands_of_the_explorer_in_front(files: Files) -> None:
-    keys = files.page.keyboard
-    palette = files.page.locator(".lm-CommandPalette-input")
-    tab = files.open("ckpt-1.index")
-    row(tab, "layer").click()
-    keys.press("Control+Shift+C")
-    palette.fill("show only the selected node")
-    keys.press("Enter")
-    expect(tab.get_by_role("navigation", name="Above")).to_be_visible()
-    keys.press("Control+Shift+C")
-    palette.fill("explorer show keys")
-    keys.press("Enter")
-    expect(tab.get_by_role("dialog", name="Keys (?)")).to_be_visible()
-
-
 def test_the_launcher_opens_a_checkpoint_of_the_directory_that_is_shown(files: Files) -> None:
     files.page.locator(".jp-LauncherCard", has_text="Checkpoint").click()
     _pick(files, "ckpt-2.index")

@@ -520,26 +520,6 @@ export const keyLabel = (key: string) =>
     .split("+")
     .map((one) => keyNames[one] ?? one)
     .join("+");
-/** Names in JupyterLab's command palette, by the last part of the command's id. */
-export const commands = {
-  search: "Search the Graph",
-  "next-match": "Go to Next Match",
-  "previous-match": "Go to Previous Match",
-  "next-change": "Go to Next Change",
-  "previous-change": "Go to Previous Change",
-  tick: "Take the Guess",
-  fix: "Go to the Button That Restores",
-  play: "Play the Restore of a Check",
-  change: "Change the Program of a Check",
-  table: "Show Table or Graph",
-  focus: "Show Only the Selected Node and Below",
-  "copy-name": "Copy the Node's Name",
-  "copy-key": "Copy the Checkpoint Key",
-  fit: "Fit the Graph into View",
-  "zoom-in": "Zoom In",
-  "zoom-out": "Zoom Out",
-  keys: "Show Keys",
-} as const;
 export const workersForbidden =
   "Graphviz needs workers from Blobs, which this page's Content-Security-Policy forbids.";
 

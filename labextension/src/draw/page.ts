@@ -5,19 +5,6 @@ import { type Deed, deedOf, isOurs, type PageAction } from "../state/deeds";
 import { partOf, showTab } from "./parts";
 import type { Dispatch } from "./props";
 
-/** Runs any action of an explorer. */
-export type Run = (deed: Deed) => void;
-
-export function makeRun(root: HTMLElement, dispatch: Dispatch): Run {
-  return (deed) => {
-    if (isOfPage(deed)) {
-      runOnPage(root, deed);
-    } else {
-      dispatch(deed);
-    }
-  };
-}
-
 function isOfPage(deed: Deed): deed is PageAction {
   const { type } = deed;
   return (
@@ -48,14 +35,18 @@ function runOnPage(root: HTMLElement, action: PageAction): void {
 }
 
 /** Runs the actions of keys while the explorer has the focus. */
-export function answerKeys(root: HTMLElement, run: Run, signal: AbortSignal): void {
+export function answerKeys(root: HTMLElement, dispatch: Dispatch, signal: AbortSignal): void {
   const act = (event: KeyboardEvent) => {
     const deed = deedOf(event);
     const isStep = deed?.type === "stepChange" && !isTyped(event);
     if (deed !== undefined && (isStep || !isTakenByControl(event))) {
       event.preventDefault();
       event.stopPropagation();
-      run(deed);
+      if (isOfPage(deed)) {
+        runOnPage(root, deed);
+      } else {
+        dispatch(deed);
+      }
     }
   };
   root.addEventListener("keydown", act, { signal });

@@ -4,9 +4,6 @@ import * as WORDS from "../basics/strings";
 import { CELL_SIGNS } from "../data/contract";
 import { COPY_KEYS } from "../kernel/copies";
 import { cellSign, type Sign } from "../words/signs";
-import { COMMANDS } from "./commands";
-
-type Help = keyof typeof WORDS.keys;
 
 /** A line of the help: the keys, by their names on a keyboard, and what they do. */
 export interface HelpLine {
@@ -19,28 +16,62 @@ interface HelpGroup {
   readonly lines: readonly HelpLine[];
 }
 
-const GROUPS: readonly (readonly [group: keyof typeof WORDS.keyGroups, helps: readonly Help[]])[] =
-  [
-    ["moving", ["move", "enter", "open", "details", "leave"]],
-    ["finding", ["search", "matches"]],
-    ["showing", ["focus", "zoom", "help"]],
-    ["checking", ["changes", "tick", "table", "fix", "play", "change"]],
-    ["copying", ["copy", "copies", "copiesOfMatches"]],
-  ];
+type Lines = readonly (readonly [help: keyof typeof WORDS.keys, ...keys: readonly string[]])[];
 
-/** One key of each command, by its line. */
-const KEYS: readonly (readonly [help: Help, key: string])[] = [
-  ...COMMANDS.map(({ help, keys: [key = ""] }) => [help, key] as const),
-  ...COPY_KEYS.map(([, ofRow]) => ["copies", ofRow] as const),
-  ...COPY_KEYS.map(([, , ofMatches]) => ["copiesOfMatches", ofMatches] as const),
+/** The keys of each line as in `deeds.ts`, by what they are for. */
+const GROUPS: readonly (readonly [group: keyof typeof WORDS.keyGroups, lines: Lines])[] = [
+  [
+    "moving",
+    [
+      ["move", "ArrowUp", "ArrowDown", "Home", "End", "PageUp", "PageDown"],
+      ["enter", "ArrowRight", "ArrowLeft"],
+      ["open", " ", "*"],
+      ["details", "Enter"],
+      ["leave", "Escape"],
+    ],
+  ],
+  [
+    "finding",
+    [
+      ["search", "/"],
+      ["matches", "n", "N"],
+    ],
+  ],
+  [
+    "showing",
+    [
+      ["focus", "f"],
+      ["zoom", "0", "+", "-"],
+      ["help", "?"],
+    ],
+  ],
+  [
+    "checking",
+    [
+      ["changes", "]", "["],
+      ["tick", "y"],
+      ["table", "t"],
+      ["fix", "x"],
+      ["play", "p"],
+      ["change", "e"],
+    ],
+  ],
+  [
+    "copying",
+    [
+      ["copy", "c", "k"],
+      ["copies", ...COPY_KEYS.map(([, ofRow]) => ofRow)],
+      ["copiesOfMatches", ...COPY_KEYS.map(([, , ofMatches]) => ofMatches)],
+    ],
+  ],
 ];
 
 /** The lines by what they are for. */
 export function helpGroups(): readonly HelpGroup[] {
-  return GROUPS.map(([group, helps]) => ({
+  return GROUPS.map(([group, lines]) => ({
     title: WORDS.keyGroups[group],
-    lines: helps.map((help) => ({
-      keys: KEYS.flatMap(([of, key]) => (of === help ? WORDS.keyLabel(key) : [])).join(" "),
+    lines: lines.map(([help, ...keys]) => ({
+      keys: keys.map(WORDS.keyLabel).join(" "),
       does: WORDS.keys[help],
     })),
   }));

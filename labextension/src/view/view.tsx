@@ -9,7 +9,7 @@ import type { MeasureName } from "../data/measures";
 import { Explorer } from "../draw/explorer";
 import { makeTypesetter, type Says, type Typesetter } from "../draw/measure";
 import { type LoadExtras, type OnRequest, onRequest } from "../draw/on-request";
-import { answerKeys, makeRun, type Run } from "../draw/page";
+import { answerKeys } from "../draw/page";
 import { partOf } from "../draw/parts";
 import type { Dispatch, ShowChanged } from "../draw/props";
 import { textMeasure } from "../draw/text-width";
@@ -24,7 +24,6 @@ import {
   PATIENCE_FOR_VALUES,
   type Tell,
 } from "../kernel/kernel";
-import type { Deed } from "../state/deeds";
 import { initialState, reduce } from "../state/reduce";
 import {
   type Action,
@@ -92,8 +91,6 @@ export interface View {
    * view shows it, and a user decides to run it.
    */
   setState(state: HostState): void;
-  /** Runs a command of the table, as its key would. */
-  run(deed: Deed): void;
   dispose(): void;
 }
 
@@ -113,7 +110,6 @@ const OF_PAGE: ReadonlySet<Action["type"]> = new Set(["resize", "showPicture"]);
 const FOLLOWED = ["selected", "expanded", "query", "mode", "measure"] as const;
 
 class MountedView implements View {
-  readonly run: Run;
   readonly #host: ViewHost;
   readonly #root = document.createElement("div");
   readonly #id = `ckpt-viz-${++views}`;
@@ -147,9 +143,8 @@ class MountedView implements View {
     this.#onRequest = host.extras === undefined ? null : onRequest(host.extras);
     this.#root.className = "ckpt-viz";
     el.append(this.#root);
-    this.run = makeRun(this.#root, this.#dispatch);
     const { signal } = this.#disposal;
-    answerKeys(this.#root, this.run, signal);
+    answerKeys(this.#root, this.#dispatch, signal);
     this.#draw();
     followGround(this.#root, el, signal, () => {
       if (this.#state === null && this.#root.clientWidth > 0) {

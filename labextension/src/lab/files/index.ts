@@ -16,7 +16,6 @@ import { addCommands } from "../commands";
 import { type Keys, remapKeys } from "../keys";
 import { CheckpointServer } from "../server";
 import { followSettings } from "../settings";
-import { explorerCommands } from "../tabs/commands";
 import { ITabs, Tabs } from "../tabs/tabs";
 import { COMMANDS } from "./command-ids";
 import { fileCommands } from "./commands";
@@ -74,7 +73,6 @@ const explorer: JupyterFrontEndPlugin<ITabs> = {
     const explorers = new FileExplorers(app, manager, tabs, browsers);
     const histories = new Histories(tabs, server, trans);
     addCommands(app.commands, palette, trans.__("Checkpoints"), fileCommands(explorers, histories));
-    addCommands(app.commands, palette, trans.__("Checkpoint Explorer"), explorerCommands(tabs));
     explorers.restore(restorer);
     void restorer?.restore(histories.tracker, {
       command: COMMANDS.history,

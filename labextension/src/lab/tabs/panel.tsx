@@ -6,7 +6,6 @@ import { type ISignal, Signal } from "@lumino/signaling";
 import { Widget } from "@lumino/widgets";
 import { render } from "preact";
 import { whyWords } from "../../basics/text";
-import type { Deed } from "../../state/deeds";
 import { mountView, type View, type ViewState } from "../../view/view";
 import { graphviz } from "../graphviz";
 import type { Kept, Source } from "../source";
@@ -95,11 +94,6 @@ export class ExplorerPanel extends Widget {
       this.#loading = null;
       this.#draw();
     }
-  }
-
-  /** Runs a command of the explorer, once there is a view to run it in. */
-  run(deed: Deed): void {
-    this.#view?.run(deed);
   }
 
   override dispose(): void {

@@ -4,8 +4,7 @@ import * as WORDS from "../basics/strings";
 import { CELL_SIGNS } from "../data/contract";
 import { COPY_KEYS } from "../kernel/copies";
 import { cellSign } from "../words/signs";
-import { COMMANDS } from "./commands";
-import { DEEDS, deedOf } from "./deeds";
+import { DEEDS, deedOf, SAME_KEYS } from "./deeds";
 import { helpGroups, signLines } from "./help";
 
 const press = (key: string, modifiers: Partial<KeyboardEvent> = {}) =>
@@ -24,32 +23,27 @@ it("leaves Ctrl, Alt and Meta combinations and Shift+Enter to the notebook", () 
   expect(press("Enter", { shiftKey: true })).toBe(undefined);
 });
 
-it("lists every key once", () => {
-  expect(COMMANDS.map(({ keys: [key] }) => key).sort()).toEqual(Object.keys(DEEDS).sort());
-  const ofCopies = COPY_KEYS.flatMap(([, ...keys]) => keys);
-  const keys = [...COMMANDS.flatMap((command) => command.keys), ...ofCopies];
-  expect(keys).toEqual([...new Set(keys)]);
-});
-
 it("does what the table says, and leaves the notebook's keys to the notebook", () => {
-  for (const { does, keys } of COMMANDS) {
-    for (const key of keys) {
-      const shiftKey = key.startsWith("Shift+");
-      expect(press(key.replace("Shift+", ""), { shiftKey })).toBe(does ?? undefined);
-    }
+  const same = Object.entries(SAME_KEYS).map(([key, as]) => [key, DEEDS[as]] as const);
+  for (const [key, does] of [...Object.entries(DEEDS), ...same]) {
+    const shiftKey = key.startsWith("Shift+");
+    expect(press(key.replace("Shift+", ""), { shiftKey })).toBe(does ?? undefined);
   }
   expect(press("q")).toBe(undefined);
 });
 
-it("lists one key of every command in the help, and each line once", () => {
+it("lists each key of a deed or a copy once in the help, and each line once", () => {
   const lines = helpGroups().flatMap((group) => group.lines);
   expect(lines.slice(0, 3)).toEqual([
     { keys: "↑ ↓ Home End PgUp PgDn", does: "move" },
     { keys: "→ ←", does: "open, enter; close, leave" },
     { keys: "Space *", does: "open or close; open all beside it" },
   ]);
-  expect(lines.flatMap(({ keys }) => keys.split(" "))).toHaveLength(
-    COMMANDS.length + 2 * COPY_KEYS.length,
+  const all = [...Object.keys(DEEDS), ...COPY_KEYS.flatMap(([, ...keys]) => keys)];
+  const withSame = [...all, ...Object.keys(SAME_KEYS)];
+  expect(withSame).toEqual([...new Set(withSame)]);
+  expect(lines.flatMap(({ keys }) => keys.split(" ")).sort()).toEqual(
+    all.map(WORDS.keyLabel).sort(),
   );
   expect(lines.map(({ does }) => does).sort()).toEqual(Object.values(WORDS.keys).sort());
 });
@@ -58,11 +52,6 @@ it("has each sign of a table once in the help, with its words", () => {
   const glyphs = signLines().map(({ glyph }) => glyph);
   expect(new Set(glyphs).size).toBe(glyphs.length);
   expect(glyphs).toEqual(CELL_SIGNS.map((sign) => cellSign(sign).glyph));
-});
-
-it("lists each command of JupyterLab's palette once", () => {
-  const ids = COMMANDS.flatMap(({ palette }) => palette ?? []);
-  expect([...ids].sort()).toEqual(Object.keys(WORDS.commands).sort());
 });
 
 it("documents the same keys as the help", () => {
