@@ -361,7 +361,7 @@ def test_letters_work_on_buttons_too_and_space_presses_them(opened: Open) -> Non
     menu = page.locator(".ckv-toolbar > .ckv-menu")
     menu.locator("summary").press("Space")
     expect(menu).to_have_attribute("open", "")
-    page.get_by_role("button", name="Zoom in").press("f")
+    page.get_by_role("button", name="Full screen").press("f")
     assert rows.count() < before
 
 

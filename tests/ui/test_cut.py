@@ -148,7 +148,7 @@ def test_the_menu_has_the_other_views_and_what_is_rare_by_keys_alone(pages: Open
     page.keyboard.press("Enter")
     items = _menu(page).locator(".ckv-menu-items").first
     expect(items).to_contain_text("saved checkpoint")
-    for name in ("Graph", "filter", "Zoom in (+)", "Full screen"):
+    for name in ("Graph", "filter", "Full screen"):
         expect(items.get_by_role("button", name=name, exact=True)).to_be_visible()
     page.screenshot(path=_SCREENSHOTS / "toolbar-menu.png")
     page.keyboard.press("Tab")

@@ -183,7 +183,7 @@ def test_toggled_box_stays_under_the_pointer(alone: Locator) -> None:
 
 
 @pytest.mark.tf
-def test_dragging_pans_and_buttons_zoom(alone: Locator) -> None:
+def test_dragging_pans_and_keys_zoom(alone: Locator) -> None:
     explorer = alone
     drawing = explorer.get_by_role("application")
     area = drawing.bounding_box()
@@ -195,7 +195,7 @@ def test_dragging_pans_and_buttons_zoom(alone: Locator) -> None:
     mouse.move(area["x"] + area["width"] - 70, area["y"] + 45, steps=4)
     mouse.up()
     assert root_in_drawing(explorer) == pytest.approx((x - 40, y + 25, width), abs=1)
-    choose_view(explorer, "Zoom in (+)")
+    drawing.press("+")
     assert root_in_drawing(explorer)[2] == pytest.approx(width * 1.25, abs=1)
 
 

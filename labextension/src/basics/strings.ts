@@ -55,9 +55,6 @@ export const sizeHint =
   "Bytes of a node's own values; of an object, all values below with their slot variables";
 export const inAll = "in all";
 export const withSlots = "with its slot variables";
-export const fit = "Fit the graph into view (0)";
-export const zoomIn = "Zoom in (+)";
-export const zoomOut = "Zoom out (−)";
 export const ribbon = "Parameters of the parts, in the order of the outline";
 export const nearlyAll = "> 99 %";
 export const summary = "In this graph";

@@ -73,7 +73,6 @@ export function RoleIcon({ role, isTrained = false }: RoleIconProps) {
 /** Signs of buttons that some fonts lack, in a square of 12. */
 const GLYPHS = {
   copy: "M4.5 4.5h6v6h-6zM2 8h-.5v-6.5h6.5V2",
-  fit: "M1.5 4V1.5H4M8 1.5h2.5V4M10.5 8v2.5H8M4 10.5H1.5V8M4 6h4",
   fullWindow: "M1.5 5V1.5H5M10.5 7v3.5H7M1.5 1.5l3.5 3.5M10.5 10.5L7 7",
 } as const;
 

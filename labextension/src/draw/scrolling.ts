@@ -2,7 +2,6 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { starts } from "../basics/columns";
-import { useIsPainted } from "./painted";
 import { useResized } from "./resizing";
 
 /** Entries out of sight that exist already, in case the user scrolls. */
@@ -49,7 +48,6 @@ interface Scrolled {
 export function useEntriesInSight(scrolled: Scrolled) {
   const { entries, heights, selected, usualHeight, start = 0 } = scrolled;
   const body = useRef<HTMLDivElement>(null);
-  const overscan = useIsPainted() ? OVERSCAN : 0;
   const scroll = useRef({ top: start, height: usualHeight });
   const inSight = () => ({
     first: heights.at(scroll.current.top),
@@ -96,7 +94,7 @@ export function useEntriesInSight(scrolled: Scrolled) {
   const { length } = entries;
   return {
     ...{ body, measure, scrollTo, bringInSight },
-    first: Math.max(0, Math.min(seen.first - overscan, length)),
-    last: Math.min(seen.last + overscan, length),
+    first: Math.max(0, Math.min(seen.first - OVERSCAN, length)),
+    last: Math.min(seen.last + OVERSCAN, length),
   };
 }

@@ -3,7 +3,6 @@
 import * as WORDS from "../basics/strings";
 import { countWords, visible } from "../basics/text";
 import type { Kernel } from "../kernel/kernel";
-import { ZOOM_IN, ZOOM_OUT } from "../state/deeds";
 import { hasDifferences } from "../state/problems";
 import { useCutNames } from "./cut";
 import { Help } from "./help";
@@ -59,7 +58,6 @@ export function Toolbar(props: ToolbarProps) {
             ) : null}
             <FilterButton state={state} dispatch={dispatch} />
             <Bookkeeping state={state} dispatch={dispatch} />
-            {state.drawn === "table" ? null : <Zoom dispatch={dispatch} />}
             {onRequest === null ? null : (
               <ExportMenu {...props} onRequest={onRequest} root={root} />
             )}
@@ -94,23 +92,6 @@ function Bookkeeping({ state, dispatch }: Showing) {
       label={WORDS.bookkeepingShort}
       press={() => dispatch({ type: "showBookkeeping", shows: !shows })}
     />
-  );
-}
-
-function Zoom({ dispatch }: Pick<ToolbarProps, "dispatch">) {
-  const buttons = [
-    [WORDS.zoomOut, "−", ZOOM_OUT],
-    [WORDS.zoomIn, "+", ZOOM_IN],
-    [WORDS.fit, <Glyph key="fit" name="fit" />, { type: "fit" }],
-  ] as const;
-  return (
-    <>
-      {buttons.map(([words, sign, does]) => (
-        <SignButton key={words} words={words} press={() => dispatch(does)}>
-          {sign}
-        </SignButton>
-      ))}
-    </>
   );
 }
 

@@ -3,8 +3,6 @@
 import type { Action } from "./state";
 
 const ZOOM_STEP = 1.25;
-export const ZOOM_IN: Action = { type: "zoom", factor: ZOOM_STEP };
-export const ZOOM_OUT: Action = { type: "zoom", factor: 1 / ZOOM_STEP };
 
 /** The parts of the page that actions use. */
 export type Part =
@@ -64,8 +62,8 @@ export const DEEDS = {
   c: press("copy-name"),
   k: press("copy-key"),
   "0": { type: "fit" },
-  "+": ZOOM_IN,
-  "-": ZOOM_OUT,
+  "+": { type: "zoom", factor: ZOOM_STEP },
+  "-": { type: "zoom", factor: 1 / ZOOM_STEP },
   "?": press("help"),
   Escape: null,
 } satisfies Readonly<Record<string, Deed | null>>;
