@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 import ckpt_viz as cv
 from ckpt_viz.graphs.render.html import to_html
 from tests.ui.jupyter import JupyterLab, SharedKernel, code_cell
-from tests.ui.pages import choose_view, html_pages
+from tests.ui.pages import html_pages
 
 TRAIN = """
 import os; os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"

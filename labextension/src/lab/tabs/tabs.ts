@@ -52,7 +52,7 @@ export class Tabs {
     return this.show(this.#open.get(options.id) ?? this.#make(options));
   }
 
-  /** Brings a tab to the front; the area is beside the notebook, or below it. */
+  /** Brings a tab to the front, in the main area or, in Notebook 7, below the notebook. */
   show<T extends MainAreaWidget>(tab: T): T {
     const { shell } = this.app;
     if (!tab.isAttached) {
