@@ -1,16 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../data/graph";
 import { layersOf } from "../data/layers";
-import { loadGraph, treeGraph } from "../tests/graphs.test-data";
+import { loadGraph, treeGraph, VALUE } from "../tests/graphs.test-data";
 import { noteWords, problemWords } from "../words/words";
 import { isWithin, segmentsOf } from "./ribbon";
 import { summaryOf } from "./summary";
 import { parametersOf } from "./totals";
-
-const VALUE = {
-  ...{ name: "v", fullName: "", checkpointKey: "", dtype: "float32" },
-  ...{ nbytes: 4, slices: 0, error: null },
-};
 
 describe("the ribbon", () => {
   it("has the parts of the largest model, in order, and all parameters", async () => {

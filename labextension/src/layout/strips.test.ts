@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Graph } from "../data/graph";
-import { compared, type LineOf, treeGraph } from "../tests/graphs.test-data";
+import { compared, type LineOf, treeGraph, VALUE } from "../tests/graphs.test-data";
 import { stripsOf } from "./strips";
 
 /** A list of variables with so many elements, compared. */
@@ -9,14 +9,10 @@ function variables(
   lines: readonly LineOf[],
   savedElements: Readonly<Record<number, number>> = {},
 ): Graph {
-  const value = {
-    ...{ name: "v", fullName: "", checkpointKey: "", dtype: "float32" },
-    ...{ nbytes: 4, slices: 0, error: null },
-  };
   const graph = treeGraph(sizes.map(() => 0));
   const valued: Graph = {
     ...graph,
-    attributes: (id) => (id === 0 ? [] : [{ ...value, shape: [sizes[id - 1] ?? 0] }]),
+    attributes: (id) => (id === 0 ? [] : [{ ...VALUE, shape: [sizes[id - 1] ?? 0] }]),
   };
   return compared(valued, { lines, savedElements });
 }

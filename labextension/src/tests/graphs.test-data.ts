@@ -33,6 +33,12 @@ export async function loadGraph(name: string): Promise<Graph> {
   return makeGraph(await decode(payload(name)));
 }
 
+/** What an attribute of a variable has besides its shape. */
+export const VALUE = {
+  ...{ name: "v", fullName: "", checkpointKey: "", dtype: "float32" },
+  ...{ nbytes: 4, slices: 0, error: null },
+};
+
 /** The widths of boxes where a test needs any. */
 export const WIDTHS = { box: () => 80, behind: () => 18 };
 
