@@ -66,6 +66,7 @@ def test_equal_models_and_their_optimizers_are_guesses_together(
     live = ckpt(**now)
     check = cv.check(live, path)
     assert str(check).count("? stays, a guess") == len(was)
+    assert len(check.overlay.table.guessed) == len(was)  # a question for each, as a whole
     check.fix().apply()
     assert {name: _numbers(now[name]) for name in names} == own
     check.fix(guesses=True).apply()

@@ -43,29 +43,45 @@ def guessed_values(mapping: ValueMapping) -> list[Pair]:
 
 
 def guessed_parts(mapping: ValueMapping) -> list[GuessedPart]:
-    """Return the saved parts that hold guesses, in saved order; a slot goes with its variable."""
+    """Return the saved parts that hold guesses, in saved order; a slot goes with its variable.
+
+    A part that is a guess as a whole is one, with all that is in it.
+    """
     guessed = {pair.node for pair in guessed_values(mapping)}
     pairs: dict[int, list[Pair]] = {}
     for pair in guessed_values(mapping):
         slot = mapping.saved.nodes[pair.node].slot
-        if slot is None or slot.variable not in guessed:
-            pairs.setdefault(_part(mapping.saved, pair.node), []).append(pair)
-    return [_guessed_part(mapping, part, inside, inside) for part, inside in pairs.items()]
+        variable = slot.variable if slot is not None and slot.variable in guessed else pair.node
+        pairs.setdefault(_whole_part(mapping, variable), []).append(pair)
+    return [_guessed_part(mapping, part, inside) for part, inside in pairs.items()]
+
+
+def _whole_part(mapping: ValueMapping, node: int) -> int:
+    """Return the highest part around a guessed value that is a guess as a whole."""
+    tree, parts = mapping.saved.tree, mapping.parts
+    part = _part(mapping.saved, node)
+    while tree.parents[part] > ROOT and (above := parts.get(tree.parents[part])) is not None:
+        if not is_guess(above):
+            break
+        part = tree.parents[part]
+    return part
 
 
 def _guessed_part(
-    mapping: ValueMapping,
-    part: int,
-    inside: Sequence[Pair],
-    named: Sequence[Pair],
-    copied: str = "",
+    mapping: ValueMapping, part: int, inside: Sequence[Pair], copied: str = ""
 ) -> GuessedPart:
-    """Return a saved part with these pairs; the `named` ones tell its name in the program."""
+    """Return a saved part with these pairs; its own values tell its name in the program."""
+    nodes = {pair.node for pair in inside}
+    slots = ((pair, mapping.saved.nodes[pair.node].slot) for pair in inside)
+    own = [pair for pair, slot in slots if slot is None or slot.variable not in nodes]
+    is_whole = any(_part(mapping.saved, pair.node) != part for pair in own)
     return GuessedPart(
         part,
         mapping.saved.names.place_or_state(part),
-        _live_names(mapping.live.names, [pair.obj for pair in named]),
-        frozenset(pair.node for pair in inside),
+        mapping.live.names.place_or_state(mapping.parts[part].obj)
+        if is_whole
+        else _live_names(mapping.live.names, [pair.obj for pair in own]),
+        frozenset(nodes),
         copied,
     )
 
@@ -129,9 +145,8 @@ def parts_to_copy(mapping: ValueMapping) -> list[GuessedPart]:
             inside.setdefault(_part(mapping.saved, slot.variable), []).append(pair)
     parts = []
     for part, every in sorted(inside.items()):
-        variables = [pair for pair in every if nodes[pair.node].slot is None]
         if copied := _common_elements(mapping.saved, mapping.live, every):
-            parts.append(_guessed_part(mapping, part, every, variables, copied))
+            parts.append(_guessed_part(mapping, part, every, copied))
     return parts
 
 
