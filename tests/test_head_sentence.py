@@ -566,3 +566,17 @@ def test_an_edited_program_has_its_changes_in_twenty_words(library: str, seed: i
         judge,
     )
     law.hold(seed, amount(15, 100))
+
+
+def test_a_question_follows_the_words_that_it_is_about(tmp_path: Path) -> None:
+    keras = keras_3()
+
+    def program(name: str, *widths: int) -> Any:
+        keras.backend.clear_session()
+        layers = map(keras.layers.Dense, widths)
+        return ckpt(**{name: keras.Sequential([keras.Input((8,)), *layers])})
+
+    path = program("model", 16, 16, 4).save(str(tmp_path / "ckpt"))
+    check = cv.check(program("net", 16, 12, 16, 4), path)
+    assert [*faults_in(check)] == []
+    assert sentence_of(check).endswith("and one of 2 alike layers is new. Which one?")

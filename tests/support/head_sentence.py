@@ -46,6 +46,9 @@ def faults_in(check: RestoreCheck) -> Iterator[str]:
         yield f"too many clauses: {sentence}"
     if re.search(r"  | [.,?:]|\b(and|or|by|to|into)[.,?]", sentence) or sentence[-1] not in ".?":
         yield f"a gap: {sentence}"
+    before, asks, _ = sentence.partition(". Which")
+    if asks and "alike" not in re.split(r", (?:and )?", before)[-1]:
+        yield f"a question about something else: {sentence}"
     words = {*re.split(r"[^\w-]+", sentence)}
     for change in check.fix().changes:
         if change.deed is None or change.deed.act in _UNNAMED or _COUNTS.search(sentence):

@@ -104,16 +104,17 @@ def _text(clauses: Sequence[_Clause], left: int, last: str, *, by_person: bool) 
     """Return clauses as a statement, and as questions where nothing but a person decides."""
     stated = [clause for clause in clauses if clause.is_stated]
     done = [clause for clause in stated if clause.is_done(by_person=by_person)]
-    states = [clause for clause in stated if clause not in done]
+    others = [clause for clause in stated if clause not in done]
+    states = [clause for clause in others if not clause.phrase.question]
+    unclear = [clause for clause in others if clause.phrase.question]  # before its question
     parts = [_state(clause) for clause in states]
     if done:
-        is_alone = len(done) == 1 and not (states or last or left)
+        is_alone = len(done) == 1 and not (others or last or left)
         at = len(parts) if stated[0] in states else 0
         parts.insert(at, f"you {_acts([clause.phrase for clause in done], is_alone=is_alone)}")
-    if last:
-        parts.append(last)
-    if left:
-        parts.append(count(left, "more change"))
+    parts += [last] if last else []
+    parts += [count(left, "more change")] if left else []
+    parts += map(_state, unclear)
     asked = [clause.phrase.question for clause in stated if clause.phrase.question]
     asked += [clause.phrase.as_question() for clause in clauses if clause not in stated]
     asked = [*dict.fromkeys(asked)]
