@@ -129,6 +129,110 @@ def test_an_optimizer_that_is_not_built_waits_beside_a_renamed_part(
         np.testing.assert_array_equal(slot, other)
 
 
+# --- models that are not built, and are other ones than before
+
+
+def in_line(keras: Any, *names: str, classes: int = 3) -> Any:
+    """Return a model whose layers of one width follow each other, and then its head."""
+
+    class Line(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name in names:
+                setattr(self, name, keras.layers.Dense(4))
+            self.head = keras.layers.Dense(classes)
+
+        def call(self, inputs: Any) -> Any:
+            for name in (*names, "head"):
+                inputs = getattr(self, name)(inputs)
+            return inputs
+
+    def build(model: Any, shape: Any) -> None:
+        for name in (*names, "head"):
+            getattr(model, name).build((None, 4))
+
+    if keras is keras_3():  # without it, nothing would wait
+        Line.build = build
+    return Line()
+
+
+OTHERS: dict[str, tuple[tuple[str, ...], int, dict[str, str]]] = {
+    "inserted": (("enc", "mid", "dec"), 3, {"enc": "enc", "dec": "dec", "head": "head"}),
+    "renamed": (("encoder", "dec"), 3, {"encoder": "enc", "dec": "dec", "head": "head"}),
+    "larger": (("enc", "dec"), 5, {"enc": "enc", "dec": "dec"}),
+}
+
+
+@KERAS
+@pytest.mark.parametrize("has_optimizer", [False, True])
+@pytest.mark.parametrize("other", OTHERS)
+def test_nothing_waits_for_a_model_that_is_another_one_now(
+    other: str, has_optimizer: bool, keras: Any, tmp_path: Path
+) -> None:
+    """The fix promises nothing, building puts nothing wrong, and the fix after it restores all."""
+    names, classes, counterparts = OTHERS[other]
+    one = np.ones((1, 4), np.float32)
+
+    def live(*names: str, classes: int = 3) -> Any:
+        model = in_line(keras(), *names, classes=classes)
+        if not has_optimizer:
+            return ckpt(model=model)
+        return ckpt(model=model, optimizer=keras().optimizers.Adam())
+
+    def build(program: Any) -> None:
+        program.model(one)
+        if has_optimizer:
+            program.optimizer.build(program.model.trainable_variables)
+
+    def kept(program: Any, names: tuple[str, ...]) -> dict[str, list[Any]]:
+        """Return the variables and their states by layer."""
+        layers = [getattr(program.model, name) for name in (*names, "head")]
+        every = [list(layer.trainable_variables) for layer in layers]
+        if has_optimizer:
+            kinds = program.optimizer._momentums, program.optimizer._velocities
+            for place, variables in enumerate(every):
+                variables += [kind[2 * place + n] for kind in kinds for n in range(2)]
+        return dict(zip((*names, "head"), every, strict=True))
+
+    was, now = live("enc", "dec"), live(*names, classes=classes)
+    build(was)
+    saved = kept(was, ("enc", "dec"))
+    for number, variable in enumerate(v for every in saved.values() for v in every):
+        variable.assign(np.full(variable.shape, 10.0 + number, np.float32))
+    path = was.save(str(tmp_path / "model"))
+    check = cv.check(now, path)
+    assert "removed" not in str(check) and "renamed" not in str(check)
+    fix = check.fix()
+    assert "as soon as" not in f"{fix}{fix.code}" and "no place" not in f"{fix}{check}"
+    assert "on data once" in str(fix) and "Then check again, and fix again." in str(fix)
+    fix.apply()
+    build(now)  # raises nothing
+    assert all(np.all(np.abs(v.numpy()) < 9) for every in kept(now, names).values() for v in every)
+    cv.check(now, path).fix().apply()
+    for name, old in counterparts.items():
+        for variable, other_variable in zip(kept(now, names)[name], saved[old], strict=True):
+            np.testing.assert_array_equal(variable.numpy(), other_variable.numpy())
+
+
+@KERAS
+def test_weights_for_a_model_that_is_larger_once_built_stay_in_the_file(
+    keras: Any, tmp_path: Path
+) -> None:
+    was = in_line(keras(), "enc")
+    was(np.ones((1, 4), np.float32))
+    path = ckpt(root=was).write(str(tmp_path / "w"))
+    model = in_line(keras(), "enc", classes=5)
+    check = cv.check(model, path)
+    assert str(check).splitlines()[1].startswith("The program is not built yet: 4 of 4 values")
+    assert "of 0 values" not in str(check) and "not in the program" not in str(check)
+    fix = check.fix()
+    assert "4 values of this Line stay in the file: it is not built." in str(fix)
+    fix.apply()
+    model(np.ones((1, 4), np.float32))  # raises nothing
+    cv.check(model, path).fix().apply()
+    np.testing.assert_array_equal(model.enc.kernel.numpy(), was.enc.kernel.numpy())
+
+
 # --- states of an optimizer that is not built
 
 

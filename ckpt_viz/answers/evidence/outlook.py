@@ -38,7 +38,7 @@ def outlook(case: Case, obj: int) -> Outlook:
     future = Outlook()
     nodes = case.trace.holders.get(obj, ())
     if len(nodes) != 1:
-        future.doubts.append("several saved objects share it" if nodes else "it was not saved")
+        future.doubt("several saved objects share it" if nodes else "it was not saved")
         return future
     optimizers = [(nodes[0], obj)]
     if not facts.is_optimizer(case.live_side.object(obj)):
@@ -83,7 +83,7 @@ class _FutureComparison:
                 continue
             self._seen.add(pair.node)
             if self._case.trace.bound.get(pair.node, pair.obj) != pair.obj:
-                self._doubt(f"{self._name(pair.node)} goes into another object")
+                self._future.doubt(f"{self._name(pair.node)} goes into another object")
             elif pair.obj is not None and facts.is_optimizer(pair.counterpart):
                 self._optimizers.append((pair.node, pair.obj))
             elif pair.obj is not None and self._case.live.nodes[pair.obj].attributes:
@@ -106,7 +106,7 @@ class _FutureComparison:
             is_sure=is_sure, is_trained=pair.is_trained and is_trained(pair.counterpart)
         )
         if plan is None and self._is_unknown(pair):
-            self._doubt(f"only build() decides what {_class(pair.counterpart)} makes")
+            self._leave_open(f"only build() decides what {_class(pair.counterpart)} makes")
         elif plan is None:
             self._future.is_by_code = True
             if pair.obj is None:
@@ -136,7 +136,7 @@ class _FutureComparison:
                 )
             elif not place:
                 name = self._own_name(gone)
-                self._doubt(f"{name!r} of {self._name(pair.node)} does not exist yet")
+                self._leave_open(f"{name!r} of {self._name(pair.node)} does not exist yet")
 
     def _is_unknown(self, pair: _Pair) -> bool:
         """Return whether even a layer's own sublayers do not show what it will have.
@@ -205,12 +205,13 @@ class _FutureComparison:
         if is_sure:
             self._misfit((), why)
         else:
-            self._doubt(why)
+            self._future.doubt(why)
 
     def _misfit(self, nodes: tuple[int, ...], why: str) -> None:
         self._future.misfits.append(Misfit(nodes, why))
 
-    def _doubt(self, why: str) -> None:
+    def _leave_open(self, why: str) -> None:
+        """Note what is unknown before the object is built."""
         self._future.doubts.append(why)
 
     def _name(self, node: int) -> str:
@@ -274,7 +275,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
             case.live_side.child(obj, plan.inner),
         )
         if inner is None or inner_obj is None:
-            future.doubts.append(f"{case.saved_side.place(node)} wraps no optimizer")
+            future.doubt(f"{case.saved_side.place(node)} wraps no optimizer")
         else:
             _look_at_optimizer(case, inner, inner_obj, future)
     is_declaring = facts.generation(optimizer) in _DECLARING
@@ -300,7 +301,7 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
         unbound = tuple(sorted(state.difference(case.trace.bound)))
         future.misfits.append(Misfit(() if is_more_alone else unbound, misfit))
     elif doubt:
-        future.doubts.append(doubt)
+        future.doubt(doubt)
     if is_more_alone or len(future.misfits) + len(future.doubts) == before:
         future.placed.update(
             state_node for state_node in state if case.saved.nodes[state_node].attributes

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -20,6 +19,7 @@ from ckpt_viz.answers.restore_fix.applying import (
     put_held,
     value_for,
 )
+from ckpt_viz.answers.restore_fix.build_first import build_first, building
 from ckpt_viz.answers.restore_fix.code import (
     TO_WRITE_FIRST,
     Steps,
@@ -31,8 +31,8 @@ from ckpt_viz.answers.restore_fix.code import (
 )
 from ckpt_viz.answers.restore_fix.restore_fix import TWO_WAYS, CheckT, RestoreFix
 from ckpt_viz.answers.restore_fix.unbuilt_optimizers import UnbuiltOptimizers, states_of
+from ckpt_viz.answers.restore_fix.unbuilt_parts import UnbuiltParts
 from ckpt_viz.answers.short_code.arrangement import Arrangement
-from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.answers.short_code.rehearsal import (
     Rehearsal,
     checkpoint_of,
@@ -40,13 +40,10 @@ from ckpt_viz.answers.short_code.rehearsal import (
     rehearse_on_graphs,
 )
 from ckpt_viz.answers.short_code.skeleton import Skeleton
-from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import operand, quoted
 from ckpt_viz.ground.gc_pause import gc_paused
-from ckpt_viz.ground.text import count
-from ckpt_viz.live.objects.facts import is_built_by_a_step, trainable_variables_of
 from ckpt_viz.live.objects.live_source import is_plain
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights, write_keras_weights
@@ -81,34 +78,19 @@ class FixOfObjects(RestoreFix[CheckT]):
         return "".join(f"# {line}\n" for line in self._of_states(name))
 
     def _of_states(self, name: str) -> Iterator[str]:
-        """Yield which states stay in the file until their optimizer is built, and how to build it.
+        """Yield which values stay in the file until their part is built, and how to build it.
 
         `name` is the expression for the program.
         """
         left = sorted(self._unbuilt - self._of_unbuilt.misfits)
-        keys = [key for node in left for key in self._keys(node)]
-        if keys:
-            number, stay = count(len(keys), "value"), "stays" if len(keys) == 1 else "stay"
-            yield f"{number} of the optimizer {stay} in the file: it is not built. Build it first:"
-            every = self._of_unbuilt.states
-            for obj in dict.fromkeys(every[node] for node in left):
-                yield f"  {self._building(obj, name)}"
-            yield "Then check again, and fix again."
+        number = sum(len(self._keys(node)) for node in left)
+        every = {**self._of_unbuilt.states, **self._unbuilt_parts.states}
+        objects = [*dict.fromkeys(every[node] for node in left)]
+        yield from build_first(self._live, number, objects, partial(self._building, name=name))
 
     def _building(self, obj: int, name: str) -> str:
-        """Return the code that builds an optimizer, or in words what to do."""
-        if is_built_by_a_step(self._live.object(obj)):
-            return "run one training step"
-        above = self._live.tree.above(obj)
-        models = (n for n in above if trainable_variables_of(self._live.object(n)) is not None)
-        model = next(models, None)
-        with suppress(SourceError):  # no expression leads to it
-            optimizer = expression_of(self._live, obj, name)
-            if model is not None:
-                variables = f"{expression_of(self._live, model, name)}.trainable_variables"
-                return f"{optimizer}.build({variables})"
-            return f"call {optimizer}.build() with the variables that it trains"
-        return "call its build() with the variables that it trains"
+        """Return the code that builds a part of the program, or in words what to do."""
+        return building(self._live, obj, name)
 
     def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)
@@ -165,7 +147,8 @@ class FixOfObjects(RestoreFix[CheckT]):
                 "the program; with names of saved parts, it converts only theirs."
             )
         if not self._sure and not self._waiting:
-            yield "fix.changes says what happened to the program."
+            if not self._unbuilt:
+                yield "fix.changes says what happened to the program."
         elif self._live.origin is Origin.LIVE:
             yield TWO_WAYS
         else:
@@ -279,8 +262,18 @@ class FixOfObjects(RestoreFix[CheckT]):
 
     @cached_property
     def _unbuilt(self) -> frozenset[int]:
-        """The saved states that stay in the file until their optimizer is built."""
-        return frozenset(self._of_unbuilt.states) - self._waiting
+        """The saved values that stay in the file until their part of the program is built."""
+        return frozenset((*self._of_unbuilt.states, *self._unbuilt_parts.states)) - self._waiting
+
+    @cached_property
+    def _unbuilt_parts(self) -> UnbuiltParts:
+        knows_trained = self._of_unbuilt.trained is not None
+        return UnbuiltParts(self._run, self._findings, knows_trained)
+
+    @cached_property
+    def _aside(self) -> frozenset[int]:
+        """The saved parts whose objects take no part in the restore before they are built."""
+        return self._of_unbuilt.aside | self._unbuilt_parts.aside
 
     @cached_property
     def _waiting(self) -> frozenset[int]:
@@ -307,12 +300,13 @@ class FixOfObjects(RestoreFix[CheckT]):
         """The saved nodes that the fixed restore gives to objects which make their places later."""
         every, aside = self._of_unbuilt, self._of_unbuilt.aside
         own = {node for node, owner in states_of(self._saved) if owner in aside} if aside else ()
-        return self._waiting_now.union(every.states).difference(own)
+        return self._waiting_now.union(every.states).difference(own, self._unbuilt_parts.nodes)
 
     @cached_property
     def _waiting_now(self) -> frozenset[int]:
         """What waits in the checked restore, and slot variables that an optimizer then makes."""
         waiting, nodes = self._about(Kind.DEFERRED), self._saved.nodes
+        waiting -= self._unbuilt_parts.nodes
         placed = {pair.node for pair in self._placed} if waiting else set[int]()
         slots = (
             (n, s) for n in self._mapping.unused if (s := nodes[n].slot) and s.variable in placed
@@ -337,7 +331,7 @@ class FixOfObjects(RestoreFix[CheckT]):
         """The live objects under saved names; None if no such arrangement restores all pairs."""
         if is_plain(self._live.source):
             return None  # no checkpoint of TensorFlow has a plain list or dict as its root
-        aside = self._of_unbuilt.aside
+        aside = self._aside
         if self._is_right_by_itself and not aside:
             return Skeleton(ROOT)
         wanted = {pair.node: pair.obj for pair in reversed(self._placed)}
@@ -345,6 +339,8 @@ class FixOfObjects(RestoreFix[CheckT]):
             return None  # a checkpoint gives a value to one object alone, and only by paths
         if self._conversions(self._placed):
             return None  # a restore converts no value
+        if aside and not (wanted.keys() - {self._saved.save_counter} or self._planned):
+            return None  # it would be empty
         counterparts = {
             node: pair.obj
             for node, pair in self._mapping.parts.items()

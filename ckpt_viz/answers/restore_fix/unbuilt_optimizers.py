@@ -129,10 +129,10 @@ class UnbuiltOptimizers:
         while now and now[-1] is None:
             now.pop()  # states at the end of a list are of no other's
         objects = [None if obj is None else live.object(obj) for obj in now]
-        return self._trained is None or _starts_with(self._trained, objects)
+        return self.trained is None or _starts_with(self.trained, objects)
 
     @cached_property
-    def _trained(self) -> Sequence[Sequence[Any]] | None:
+    def trained(self) -> Sequence[Sequence[Any]] | None:
         """What the outermost models of the program train, in their order; None if unknown."""
         live, inside, every = self.mapping.live, set[int](), list[Sequence[Any]]()
         for obj in live.tree.preorder():

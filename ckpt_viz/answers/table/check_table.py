@@ -140,7 +140,7 @@ def _verdict(run: DryRun, table: RestoreTable, *, is_told: bool) -> str:
 def _number(part: int, whole: int) -> str:
     if part == whole > 1:
         return f"all {count(whole, 'value')}"
-    return f"{part or 'none'} of {count(whole, 'value')}"
+    return f"{part or 'none'} of {count(whole, 'value')}" if whole else "nothing"
 
 
 def _astray(table: RestoreTable) -> str:

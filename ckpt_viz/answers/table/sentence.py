@@ -284,7 +284,9 @@ def _not_built_yet(table: RestoreTable, names: ShortNames, waiting: Sequence[Res
     if all(Destination.WAITS in _ways(row) for row in waiting):
         verbs = ("waits", "wait")
     elif all(map(_is_left_unbuilt, waiting)):
+        some_wait = any(row.plain.place is Destination.WAITS for row in waiting)
         verbs = ("stays in the file", "stay in the file")
+        verbs = ("is not restored", "are not restored") if some_wait else verbs
     of_all = f"{len(waiting)} of {count(_saved(table), 'value')}"
     return f"{with_article(part)} is not built yet: {of_all} {verbs[len(waiting) > 1]}"
 
