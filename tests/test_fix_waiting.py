@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
+from ckpt_viz.matching.restore_table.rows import Why
 from tests.support.programs import ckpt, keras_2, keras_3, module, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -358,6 +359,21 @@ def _assert_right(was: Any, now: Any, number: int) -> None:
             np.testing.assert_array_equal(value, saved[place])
             right += 1
     assert right == number
+
+
+@KERAS
+def test_no_assert_is_promised_for_states_of_variables_that_are_larger_now(
+    keras: Any, tmp_path: Path
+) -> None:
+    was, now = trained(functional(keras())), functional(keras(), classes=5)
+    path, live = of_model(was).save(str(tmp_path / "model")), of_model(now)
+    check = cv.check(live, path)
+    (finding,) = (each for each in check.findings if each.kind.value == "deferred")
+    misfits = [row for row in check.table.rows if row.live is None and row.why_left is Why.SHAPE]
+    assert f"may not fit then: {len(misfits)} are for variables of another shape" in finding.why
+    assert "passes" not in finding.why
+    with pytest.raises(ValueError, match="shape"):
+        live.restore(path)
 
 
 @KERAS

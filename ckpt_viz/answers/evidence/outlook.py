@@ -296,6 +296,8 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
     is_placed = is_declaring or _is_in_order(case, node, obj, plan, saved)
     if not is_placed and not misfit and not doubt:
         doubt = f"the variables of {case.saved_side.place(node)} are in another order"
+    if not misfit and not doubt:
+        doubt = _of_other_shapes(case, state)
     is_more_alone = bool(misfit and more and not lacks and not left and is_placed)
     if misfit:
         unbound = tuple(sorted(state.difference(case.trace.bound)))
@@ -306,6 +308,19 @@ def _look_at_optimizer(case: Case, node: int, obj: int, future: Outlook) -> None
         future.placed.update(
             state_node for state_node in state if case.saved.nodes[state_node].attributes
         )
+
+
+def _of_other_shapes(case: Case, state: Iterable[int]) -> str:
+    """Return how many states are of variables that have another shape now; "" for none."""
+    others = {pair.node: pair.obj for pair in case.run.mapping.misfits}
+    slots = ((node, case.saved.nodes[node].slot) for node in state)
+    variables = [s.variable for n, s in slots if s is not None and s.variable in others]
+    if not variables:
+        return ""
+    shapes = [[a.shape for a in case.saved.nodes[node].attributes] for node in variables]
+    now = [[a.shape for a in case.live.nodes[others[node]].attributes] for node in variables]
+    what = "variables of another dtype" if shapes == now else "variables of another shape"
+    return f"{len(variables)} {'is' if len(variables) == 1 else 'are'} for {what} now"
 
 
 def _slots(names: Iterable[str]) -> str:

@@ -11,13 +11,13 @@ from typing import Any
 
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import run_of_placed
+from ckpt_viz.answers.evidence.unbuilt_optimizers import states_of
 from ckpt_viz.answers.restore_fix.applying import apply, is_variable
 from ckpt_viz.answers.restore_fix.code import restoring_nothing
 from ckpt_viz.answers.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.answers.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
 from ckpt_viz.answers.restore_fix.restore_fix import CheckT
-from ckpt_viz.answers.restore_fix.unbuilt_optimizers import states_of
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
@@ -26,6 +26,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
 from ckpt_viz.ground.expressions import operand
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.keras.keras_accessors import optimizer_of, with_public_lists
+from ckpt_viz.live.objects.facts import is_unbuilt
 from ckpt_viz.live.objects.live_source import read_live
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
@@ -75,7 +76,24 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
             yield f"{number} of the optimizer stay in the file. Its other states keep theirs."
             yield "Keras numbers these states, and this optimizer has another number of them."
 
+    @cached_property
+    def _to_build(self) -> Mapping[int, int]:
+        """By saved value without a place now, the part of the program that may take it later.
+
+        Nothing tells what a model without variables lacks.
+        """
+        if self._load is None:
+            return super()._to_build
+        nodes, is_live = self._saved.nodes, self._live.origin is Origin.LIVE
+        every = self._mapping.unused if is_live and is_unbuilt(self._live.source) else ()
+        has_optimizer = any(node.role is Role.OPTIMIZER for node in self._live.nodes)
+        others = (_counted if has_optimizer else _made_by_training)(self._saved)
+        of_model = {n: ROOT for n in every if has_value(nodes[n]) and n not in others}
+        return {**of_model, **self._of_unbuilt.states}
+
     def _building(self, obj: int, name: str) -> str:
+        if obj == ROOT:
+            return super()._building(obj, name)
         return f"{name}.optimizer.build({name}.trainable_variables)"
 
     @property
@@ -157,7 +175,9 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         """What happened to the model since the file was written."""
         if self._load is None:
             return super().changes
-        made, mapping = [*map(_made_by_training, (self._saved, self._live))], self._mapping
+        made = [*map(_made_by_training, (self._saved, self._live))]
+        of_model_alone = frozenset(n for n, obj in self._to_build.items() if obj == ROOT)
+        mapping = self._mapping.without(of_model_alone)  # nothing has happened to these
         of_model = replace(
             mapping,
             unused=tuple(node for node in mapping.unused if node not in made[0]),
@@ -301,6 +321,10 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
 def _made_by_training(graph: Graph) -> frozenset[int]:
     """Return the values of optimizers, and what metrics count."""
+    return _counted(graph).union(node for node, _ in states_of(graph))
+
+
+def _counted(graph: Graph) -> frozenset[int]:
+    """Return what metrics count."""
     metrics = (n for n in graph.tree.children[ROOT] if graph.tree.labels[n] == _METRICS)
-    counted = (node for m in metrics for node in graph.tree.below(m))
-    return frozenset((*(node for node, _ in states_of(graph)), *counted))
+    return frozenset(node for m in metrics for node in graph.tree.below(m))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from ckpt_viz.answers.dry_runs.dry_run import DryRun, prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import FIX
 from ckpt_viz.answers.dry_runs.outcome import outcome_of_objects
+from ckpt_viz.answers.evidence.unbuilt_optimizers import UnbuiltOptimizers, states_of
 from ckpt_viz.answers.restore_fix.applying import (
     apply,
     assign_variables,
@@ -30,7 +31,6 @@ from ckpt_viz.answers.restore_fix.code import (
     restoring_nothing,
 )
 from ckpt_viz.answers.restore_fix.restore_fix import TWO_WAYS, CheckT, RestoreFix
-from ckpt_viz.answers.restore_fix.unbuilt_optimizers import UnbuiltOptimizers, states_of
 from ckpt_viz.answers.restore_fix.unbuilt_parts import UnbuiltParts
 from ckpt_viz.answers.short_code.arrangement import Arrangement
 from ckpt_viz.answers.short_code.rehearsal import (
@@ -84,8 +84,7 @@ class FixOfObjects(RestoreFix[CheckT]):
         """
         left = sorted(self._unbuilt - self._of_unbuilt.misfits)
         number = sum(len(self._keys(node)) for node in left)
-        every = {**self._of_unbuilt.states, **self._unbuilt_parts.states}
-        objects = [*dict.fromkeys(every[node] for node in left)]
+        objects = [*dict.fromkeys(self._to_build[node] for node in left)]
         yield from build_first(self._live, number, objects, partial(self._building, name=name))
 
     def _building(self, obj: int, name: str) -> str:
@@ -263,7 +262,12 @@ class FixOfObjects(RestoreFix[CheckT]):
     @cached_property
     def _unbuilt(self) -> frozenset[int]:
         """The saved values that stay in the file until their part of the program is built."""
-        return frozenset((*self._of_unbuilt.states, *self._unbuilt_parts.states)) - self._waiting
+        return frozenset(self._to_build) - self._waiting
+
+    @cached_property
+    def _to_build(self) -> Mapping[int, int]:
+        """By saved value without a place now, the part of the program that may take it later."""
+        return {**self._of_unbuilt.states, **self._unbuilt_parts.states}
 
     @cached_property
     def _unbuilt_parts(self) -> UnbuiltParts:

@@ -14,6 +14,7 @@ from functools import cached_property
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD, KerasOutcome
+from ckpt_viz.answers.evidence.unbuilt_optimizers import UnbuiltOptimizers
 from ckpt_viz.answers.rules.keras_objects import KerasObjects
 from ckpt_viz.answers.table.check_table import table_without_fix
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
@@ -21,7 +22,8 @@ from ckpt_viz.graphs.object_graph.graph import Graph, Layout
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count, listed, printable, readable
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
-from ckpt_viz.live.objects.facts import is_unbuilt
+from ckpt_viz.live.objects.facts import is_of_keras_3
+from ckpt_viz.live.tensorflow_names.packages import KERAS, library_of
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.correspondence.pairs import is_guess
 from ckpt_viz.matching.engines.keras_h5_loading import NEEDS_BY_NAME
@@ -31,7 +33,6 @@ from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow
 _MAX_NAMED = 5
 _BUILD = "Build the optimizer first: model.optimizer.build(model.trainable_variables)."
 _BY_NAMES = "Call check.fix().apply(): it restores by the names of layers."
-_WHOLE = "load the whole model by keras.saving.load_model(path)."
 _FIX = "Call check.fix().apply(), which restores"
 _KINDS = {Stays.SHAPE: Kind.SHAPE, Stays.DTYPE: Kind.DTYPE}
 
@@ -163,7 +164,7 @@ class _Rules:
             "Keras skips the whole state of the optimizer, with one line of warning: the file "
             f"has {count(len(saved), 'value')}, and this optimizer {len(own)}.",
             _BUILD
-            if self._has_unbuilt_optimizer
+            if self._to_build
             else "Use the class and options that were saved, for the same variables.",
             [*map(self.of_model.holder, saved[:1]), *saved],
             self.of_model.nodes_of([number]),
@@ -174,15 +175,18 @@ class _Rules:
         saved = sum(row.saved is not None for row in rows)
         fitting = {pair.node for pair in self.run.mapping.pairs if not is_guess(pair)}
         restored = sum(row.saved in fitting for row in rows)
+        once_built = restored + sum(row.saved in self._to_build for row in rows)
         what = f"{count(saved, 'value')} of the file stay there"
-        advice = f"{_FIX} {'these values, too' if restored == saved else restored}; or {_WHOLE}"
+        which = "these values, too" if restored == saved else restored
+        advice = f"{_FIX} {which}; or {self._load_whole}"
         if not saved:
             what = f"{count(len(rows), 'value')} of the optimizer keep their own"
-            advice = f"Save the whole model, and {_WHOLE}"
-        elif self._has_unbuilt_optimizer:
-            advice = f"{_BUILD} Then check.fix().apply() restores these values, too."
+            advice = f"Save the whole model, and {self._load_whole}"
+        elif once_built > restored:
+            which = "these values" if once_built == saved else f"{once_built} of these values"
+            advice = f"{_BUILD} Then check.fix().apply() restores {which}, too."
         elif not restored:
-            advice = f"L{_WHOLE[1:]}"
+            advice = f"L{self._load_whole[1:]}"
         every = enumerate(self.saved.nodes) if saved else ()
         optimizers = [node_id for node_id, node in every if node.role is Role.OPTIMIZER]
         why = f"load_weights reads no optimizer from `.h5`: {what}."
@@ -190,10 +194,22 @@ class _Rules:
             Severity.INFO, Kind.OPTIMIZER_MISSING, why, advice, optimizers, rows=rows
         )
 
+    @property
+    def _load_whole(self) -> str:
+        """Return which Keras loads the whole model: each reads only what it wrote itself."""
+        keras_3, keras_2 = KERAS
+        library, is_of_3 = library_of(self.live.source), is_of_keras_3(self.live.source)
+        provenance = self.saved.provenance
+        opened_by = "" if provenance is None else provenance.opened_by
+        if opened_by.endswith(".load_model") and opened_by.startswith(keras_2) is is_of_3:
+            library = keras_2 if is_of_3 else keras_3
+        return f"load the whole model by {library}.saving.load_model(path)."
+
     @cached_property
-    def _has_unbuilt_optimizer(self) -> bool:
-        every = (o for o, node in enumerate(self.live.nodes) if node.role is Role.OPTIMIZER)
-        return any(is_unbuilt(self.live.object(obj)) for obj in every)
+    def _to_build(self) -> frozenset[int]:
+        """The saved states that have a place as soon as their optimizer is built."""
+        unbuilt = UnbuiltOptimizers(self.run.mapping)
+        return frozenset(unbuilt.states) - unbuilt.misfits
 
     def _astray(self, obj: int, rows: Rows) -> Finding:
         """Tell that an object takes values that belong to another one."""
@@ -234,6 +250,8 @@ class _Rules:
         leaves = f"{METHOD} leaves them out without a message" if is_silent else "they stay there"
         why = f"No object of the model takes {self._values_of(holder, rows)}; {leaves}."
         advice = "Add the part to the model, or leave it out on purpose."
+        if self.saved.nodes[holder].role is Role.OPTIMIZER and self._to_build:
+            advice = _BUILD
         return self._finding(Severity.WARNING, Kind.UNRESOLVED, why, advice, [holder], rows=rows)
 
     def _elsewhere(self, holder: int, rows: Rows) -> Finding:

@@ -22,7 +22,7 @@ from ckpt_viz.matching.changes.kind import CHANGES, Kind
 from ckpt_viz.matching.engines.trace import Action, Step
 from ckpt_viz.matching.restore_table.filling import CheckedCall, table_of
 from ckpt_viz.matching.restore_table.fixed_values import FixedValues
-from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, Why
 from ckpt_viz.matching.restore_table.text import CheckText, FirstWords, following
 
 _MOST_NOTES = 8
@@ -97,7 +97,7 @@ def words_of_check(
         changes="" if empty else sentence_of_check(table, findings, changes),
         verdict=_verdict(run, table, is_told=is_without_problems(table, findings)),
         call=f"{run.method}(){' to the end' * is_cut_short}",
-        notes=[*beside[:_MOST_NOTES], *_left_out(beside), *notes],
+        notes=[*beside[:_MOST_NOTES], *_left_out(beside), *_to_build(table, findings), *notes],
         following=[*following(table, run.wording, raises=run.verdicts.restore is not None)],
     )
 
@@ -106,6 +106,15 @@ def _left_out(notes: Sequence[str]) -> Iterator[str]:
     left = len(notes) - _MOST_NOTES
     if left > 0:
         yield f"{count(left, 'more note')} {'is' if left == 1 else 'are'} in the details."
+
+
+def _to_build(table: RestoreTable, findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield that an optimizer must be built, unless a finding tells it."""
+    number = sum(row.why_left is Why.NOT_BUILT for row in table.rows)
+    every = {part.kind for finding in findings for part in finding.all()}
+    if number and every.isdisjoint((Kind.DEFERRED, Kind.NOT_BUILT, Kind.OPTIMIZER_MISSING)):
+        stay = f"{count(number, 'value')} {'stays' if number == 1 else 'stay'}"
+        yield f"Build the optimizer first, then check and fix again: {stay} in the file until then."
 
 
 def _title(run: DryRun) -> str:

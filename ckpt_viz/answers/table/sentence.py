@@ -87,8 +87,11 @@ def _of_changes(
         deeds = [
             d for d in deeds if d.act is not Act.OPTIMIZER or has_slots(table.live, d.objects[0])
         ]
-    elif not any(deed.act is Act.OPTIMIZER for deed in deeds):  # or else the deed tells it
-        waiting = [row for row in table.rows if row.saved is not None and _is_left_unbuilt(row)]
+    else:
+        left = [row for row in table.rows if row.saved is not None and _is_left_unbuilt(row)]
+        others = [d for d in deeds if not (left and phrases.tells_unbuilt(d))]
+        if not any(deed.act is Act.OPTIMIZER for deed in others):  # or else the deed tells it
+            deeds, waiting = others, left
     last = _not_built_yet(table, names, waiting) if waiting else ""
     return sentence_of(deeds, phrases, by_person=by_person, last=last)
 
@@ -280,6 +283,8 @@ def _is_left_unbuilt(row: RestoreRow) -> bool:
 def _not_built_yet(table: RestoreTable, names: ShortNames, waiting: Sequence[RestoreRow]) -> str:
     """Return which part is not built yet, and how many saved values wait for it."""
     part = _common(names, [row.saved for row in waiting if row.saved is not None])
+    if part == "the program" and table.saved is not None and table.saved.is_of_keras:
+        part = "model"
     verbs = ("has no place", "have no place")
     if all(Destination.WAITS in _ways(row) for row in waiting):
         verbs = ("waits", "wait")

@@ -15,6 +15,12 @@ def package_of(obj: Any) -> str:
     return module.partition(".")[0] if isinstance(module, str) else ""
 
 
+def library_of(obj: object) -> str:
+    """Return the package of Keras that has the class of an object, or a base of it."""
+    packages = map(package_of, type(obj).__mro__)
+    return next((package for package in packages if package in KERAS), KERAS[0])
+
+
 def is_of_library(cls: type) -> bool:
     """Return whether a class is Python's own, TensorFlow's or Keras', not the program's."""
     return package_of(cls) in ("builtins", *TENSORFLOW_AND_KERAS)

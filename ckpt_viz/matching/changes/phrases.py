@@ -420,6 +420,14 @@ class Phrases:
         names = self._list(self.names.live, layers(self.names.live, deed.objects))
         return Phrase("", "", self._listed(names), f"{now}, saved as {was}", len(names) > 1)
 
+    def tells_unbuilt(self, deed: Deed) -> bool:
+        """Return whether a deed only tells that an optimizer is not built yet."""
+        if deed.act is not Act.OPTIMIZER:
+            return False
+        live, obj = self.names.live.graph, deed.objects[0]
+        _, classes = optimizer_classes(self.names.saved.graph, deed.nodes[0])
+        return live.nodes[obj].type_name in classes and not has_slots(live, obj)
+
     def _optimizer(self, deeds: Sequence[Deed]) -> Phrase:
         deed = deeds[0]
         saved, live = self.names.saved.graph, self.names.live.graph
@@ -439,7 +447,7 @@ class Phrases:
         optimizer = with_article(self.names.now(deed.objects[0]))
         trained = self._listed(self._list(self.names.live, deed.objects[1:]))
         clause = f"{optimizer} {deed.words[0]} {trained}".strip()
-        if now in classes and not has_slots(live, deed.objects[0]):
+        if self.tells_unbuilt(deed):
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
 

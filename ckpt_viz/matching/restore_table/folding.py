@@ -230,7 +230,7 @@ class Folding:
             places = first.saved, first.live
         elif part.is_saved:
             places = part.node, self._live_part(part, rows)
-        elif len(self._values_in[part.node]) == len(rows):
+        elif len(self._values_in[part.node]) == len(rows) or self._is_optimizer(part):
             places = first.saved, part.node
         else:  # only a part of it is new
             places = first.saved, self._common_part(rows, otherwise=part.node)

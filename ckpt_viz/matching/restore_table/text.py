@@ -157,8 +157,13 @@ def following(table: RestoreTable, wording: Wording, *, raises: bool) -> Iterato
     if table.fixed > table.restored or (is_harmful and table.fixed):
         kept = table.in_program - table.fixed
         number = f"{table.fixed} of {count(table.in_program, 'value')}"
-        number = number if kept else f"all {count(table.in_program, 'value')}"
         more = f"; {kept:,} {'keeps its' if kept == 1 else 'keep their'} own" if kept else ""
+        unbuilt = sum(row.why_left is Why.NOT_BUILT for row in table.rows)
+        if unbuilt and not kept:
+            number = count(table.fixed, "value")
+            more = f"; {unbuilt:,} {'stays' if unbuilt == 1 else 'stay'} in the file"
+        elif not kept:
+            number = f"all {count(table.in_program, 'value')}"
         yield f"{_at_first(wording.fix)} restores {number}{more}."
     if guesses:
         yield f"{_at_first(wording.guesses)} also takes {count(guesses, 'guess', 'guesses')}."

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.nodes.nodes import Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.graphs.slots.keras_optimizers import generation_of
-from ckpt_viz.graphs.slots.optimizer_table import Generation
+from ckpt_viz.graphs.slots.optimizer_table import Generation, row_of
 from ckpt_viz.live.objects.building import optimizer_plan_of
 from ckpt_viz.live.objects.facts import (
     generation,
@@ -23,6 +24,7 @@ from ckpt_viz.live.objects.facts import (
     is_unbuilt,
     trainable_variables_of,
 )
+from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 _BY_VARIABLE = (Generation.TENSORFLOW_1, Generation.LEGACY)  # they keep no lists
@@ -65,8 +67,44 @@ class UnbuiltOptimizers:
             is_made_by_build = slot is not None or not (
                 owner is not None and saved.nodes[owner].slot_variables
             )
-            if obj in unbuilt and (is_made_by_build or self._is_by_variable(obj)):
+            if obj not in unbuilt or not (is_made_by_build or self._is_by_variable(obj)):
+                continue
+            is_numbered = slot is None or is_unnamed(slot.name)
+            never = self._is_numbered_otherwise if is_numbered else self._is_of_other_class
+            if not (saved.is_of_keras and owner is not None and never(node, owner, obj)):
                 yield node, obj
+
+    def _is_of_other_class(self, node: int, owner: int, obj: int) -> bool:
+        """Return whether this optimizer will make no state of the same meaning."""
+        saved, slot = self.mapping.saved, self.mapping.saved.nodes[node].slot
+        plan = optimizer_plan_of(self.mapping.live.object(obj))
+        if slot is None or plan is None or plan.inner is not None:
+            return False
+        kept_in = {name for group in plan.slots for name in group}
+        live, row = self.mapping.live, row_of(*_class_of(self.mapping.live.object(obj)))
+        made = [s.name for s in (() if row is None else row.slots) if {s.name, s.kept_in} & kept_in]
+        names = {slot_name for of, slot_name, _ in self._slots if of == owner}
+        shared = shared_slots(OptimizerSlots(saved, owner, names), OptimizerSlots(live, obj, made))
+        return shared.is_other or slot.name not in shared.names
+
+    def _is_numbered_otherwise(self, node: int, owner: int, obj: int) -> bool:
+        """Return whether a number in Keras' file is that of another state in this optimizer."""
+        saved, slot = self.mapping.saved, self.mapping.saved.nodes[node].slot
+        was, now = (_named(g, n) for g, n in ((saved, owner), (self.mapping.live, obj)))
+        if not now <= was or (was != now and not self._is_by_variable(obj)):
+            return True
+        plan = optimizer_plan_of(self.mapping.live.object(obj))
+        if plan is None or plan.inner is not None or slot is None:
+            return False
+        same = [1 for of, _, variable in self._slots if (of, variable) == (owner, slot.variable)]
+        return len(same) != sum(map(len, plan.slots))
+
+    @cached_property
+    def _slots(self) -> frozenset[tuple[int | None, str, int]]:
+        """The saved slots: their optimizer, their name and their variable."""
+        nodes = self.mapping.saved.nodes
+        slots = ((owner, nodes[node].slot) for node, owner in states_of(self.mapping.saved))
+        return frozenset((owner, s.name, s.variable) for owner, s in slots if s is not None)
 
     @cached_property
     def misfits(self) -> frozenset[int]:
@@ -147,6 +185,16 @@ class UnbuiltOptimizers:
                     return None
                 every.append(variables)
         return every or None
+
+
+def _class_of(optimizer: object) -> tuple[Generation | None, str]:
+    return generation(optimizer), type(optimizer).__name__
+
+
+def _named(graph: Graph, optimizer: int) -> set[str]:
+    """Return the names of an optimizer's counters and rates, as Keras' file has them."""
+    names = (child.local_name for child in graph.nodes[optimizer].children)
+    return {name for name in names if not name.isdecimal()}
 
 
 def _starts_with(models: Sequence[Sequence[Any]], variables: Sequence[Any]) -> bool:
