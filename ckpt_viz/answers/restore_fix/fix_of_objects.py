@@ -291,7 +291,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         if trace is None:
             return frozenset()
         steps = (*trace.steps_of(Action.DEFER), *trace.steps_of(Action.DEFER_SLOT))
-        later = {step.node for step in steps if step.node is not None}
+        of_program = self._rehearsal.originals  # nothing comes to what only the code makes
+        later = {s.node for s in steps if s.node is not None and s.obj in of_program}
         stack = [*later]
         while stack:
             below = {child.node_id for child in self._saved.nodes[stack.pop()].children} - later
@@ -345,7 +346,7 @@ class FixOfObjects(RestoreFix[CheckT]):
             return None  # a restore converts no value
         if aside and not (wanted.keys() - {self._saved.save_counter} or self._planned):
             return None  # it would be empty
-        counterparts = {
+        counterparts = self._holders_of_waiting | {
             node: pair.obj
             for node, pair in self._mapping.parts.items()
             if pair.certainty is not Certainty.GUESS
@@ -362,6 +363,15 @@ class FixOfObjects(RestoreFix[CheckT]):
             aside=aside,
         )
         return gc_paused(arrangement.skeleton)
+
+    @property
+    def _holders_of_waiting(self) -> dict[int, int]:
+        """The objects that the checked restore lets values wait for, by their saved nodes."""
+        trace = self._run.by_objects
+        bound = {} if trace is None else trace.bound
+        above = (self._saved.way_up(node) for node in self._planned)
+        holders = {parent for way in above for parent, _, _ in way if parent != ROOT}
+        return {n: bound[n] for n in holders & bound.keys() if bound[n] < len(self._live.nodes)}
 
     @cached_property
     def _by_parts(self) -> Sequence[tuple[Skeleton, Sequence[Pair]]]:

@@ -14,7 +14,7 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.outlook import outlook
-from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.graphs.nodes.nodes import Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.objects.facts import is_optimizer, is_unbuilt
 from ckpt_viz.matching.changes.kind import Kind
@@ -47,10 +47,13 @@ class UnbuiltParts:
 
     @cached_property
     def aside(self) -> frozenset[int]:
-        """The saved nodes of these parts."""
-        trace = self.run.by_objects
-        holders = {} if trace is None else trace.holders
-        return frozenset(node for obj in self._of_parts for node in holders.get(obj, ()))
+        """The saved nodes of these parts, and of the optimizers in them."""
+        trace, saved = self.run.by_objects, self.run.saved
+        if trace is None or saved is None:
+            return frozenset()
+        parts = {node for obj in self._of_parts for node in trace.holders.get(obj, ())}
+        below = (node for part in parts for node in saved.tree.below(part))
+        return frozenset((*parts, *(n for n in below if saved.nodes[n].role is Role.OPTIMIZER)))
 
     @cached_property
     def _of_parts(self) -> Mapping[int, Collection[int]]:
