@@ -268,12 +268,11 @@ def _waiting(table: RestoreTable, findings: Iterable[Finding]) -> Sequence[Resto
     unbuilt = {
         node for finding in findings if finding.kind is Kind.NOT_BUILT for node in finding.nodes
     }
-    return [
-        row
-        for row in table.rows
-        if row.saved is not None
-        if row.plain.place is Destination.WAITS or row.saved in unbuilt
-    ]
+    waiting = [row.plain.place is Destination.WAITS or row.saved in unbuilt for row in table.rows]
+    if not any(waiting):
+        return []
+    every = zip(table.rows, waiting, strict=True)  # a part may wait, or stay, as a whole
+    return [r for r, w in every if r.saved is not None and (w or _is_left_unbuilt(r))]
 
 
 def _is_left_unbuilt(row: RestoreRow) -> bool:
