@@ -131,16 +131,24 @@ def test_a_file_of_keras_is_no_program_that_restores() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "is_model"), [("keras_weights", False), ("keras_2_h5", True), ("keras_archive", True)]
+    ("name", "is_model", "library"),
+    [
+        ("keras_weights", False, "keras"),
+        ("keras_2_h5", True, "tf_keras"),
+        ("keras_archive", True, "keras"),
+    ],
 )
-def test_a_check_against_a_file_of_keras_names_what_loads_it(name: str, is_model: bool) -> None:
+def test_a_check_against_a_file_of_keras_names_what_loads_it(
+    name: str, is_model: bool, library: str
+) -> None:
     path = str(_path(name))
     check = cv.check(cv.graph(_path("adam")), path)
     assert check.raises is not None
     assert check.raises.type == "DataLossError"
     (finding,) = check.findings
     assert finding.kind is Kind.WRONG_PATH
-    assert finding.remedy == LoadWithKeras(path, is_model)
+    assert finding.remedy == LoadWithKeras(path, is_model, library=library)
+    assert (f"{library}.saving.load_model(" in str(finding.remedy)) == is_model
     _assert_is_of_every_value(check.fix(), path)
 
 

@@ -384,5 +384,7 @@ def file_of_keras(saved: Graph) -> FileOfKeras | None:
     if saved.is_of_tfjs:
         return FileOfKeras(source.prefix, source.format, Advice(convert_in_words(source.prefix)))
     # The configuration of a model names its class; weights alone have none.
-    remedy = LoadWithKeras(source.prefix, saved.nodes[ROOT].type_name is not None)
+    is_model = saved.nodes[ROOT].type_name is not None
+    library = "tf_keras" if source.opened_by.startswith("tf_keras.") else "keras"
+    remedy = LoadWithKeras(source.prefix, is_model, library=library)
     return FileOfKeras(source.prefix, source.format, remedy)

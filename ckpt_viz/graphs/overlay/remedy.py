@@ -148,6 +148,7 @@ class LoadWithKeras(_Said):
     """The call of Keras that loads a file.
 
     `is_model` says that the file also has the model, and `has_fix` that `check.fix()` takes it.
+    `library` is the package of Keras that wrote it: another one may not read its model.
     """
 
     kind: ClassVar[str] = "advice"
@@ -155,10 +156,11 @@ class LoadWithKeras(_Said):
     path: str
     is_model: bool
     has_fix: bool = True
+    library: str = "keras"
 
     def in_words(self, wording: Wording) -> str:
         """Return the sentence of a place."""
-        model = f"keras.saving.load_model({self.path!r})"
+        model = f"{self.library}.saving.load_model({self.path!r})"
         weights = f"model.load_weights({self.path!r})"
         calls = f"{model}, or its weights with {weights}" if self.is_model else weights
         fix = f" {wording.run_fix}, to restore the values whose names fit." if self.has_fix else ""
