@@ -346,7 +346,7 @@ class FixOfObjects(RestoreFix[CheckT]):
             return None  # a restore converts no value
         if aside and not (wanted.keys() - {self._saved.save_counter} or self._planned):
             return None  # it would be empty
-        counterparts = self._holders_of_waiting | {
+        counterparts = self._unbuilt_parts.holders_of(self._planned) | {
             node: pair.obj
             for node, pair in self._mapping.parts.items()
             if pair.certainty is not Certainty.GUESS
@@ -363,15 +363,6 @@ class FixOfObjects(RestoreFix[CheckT]):
             aside=aside,
         )
         return gc_paused(arrangement.skeleton)
-
-    @property
-    def _holders_of_waiting(self) -> dict[int, int]:
-        """The objects that the checked restore lets values wait for, by their saved nodes."""
-        trace = self._run.by_objects
-        bound = {} if trace is None else trace.bound
-        above = (self._saved.way_up(node) for node in self._planned)
-        holders = {parent for way in above for parent, _, _ in way if parent != ROOT}
-        return {n: bound[n] for n in holders & bound.keys() if bound[n] < len(self._live.nodes)}
 
     @cached_property
     def _by_parts(self) -> Sequence[tuple[Skeleton, Sequence[Pair]]]:

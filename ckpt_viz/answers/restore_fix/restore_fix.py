@@ -362,7 +362,7 @@ class RestoreFix(ABC, Generic[CheckT]):
 
     @property
     def _unbuilt(self) -> frozenset[int]:
-        """The saved states that stay in the file until their optimizer is built."""
+        """The saved values that stay in the file until their part of the program is built."""
         return frozenset()
 
     def _about(self, kind: Kind) -> frozenset[int]:

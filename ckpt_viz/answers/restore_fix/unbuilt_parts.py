@@ -14,7 +14,7 @@ from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.outlook import outlook
-from ckpt_viz.graphs.nodes.nodes import Role, has_value
+from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.objects.facts import is_optimizer, is_unbuilt
 from ckpt_viz.matching.changes.kind import Kind
@@ -54,6 +54,15 @@ class UnbuiltParts:
         parts = {node for obj in self._of_parts for node in trace.holders.get(obj, ())}
         below = (node for part in parts for node in saved.tree.below(part))
         return frozenset((*parts, *(n for n in below if saved.nodes[n].role is Role.OPTIMIZER)))
+
+    def holders_of(self, waiting: Collection[int]) -> dict[int, int]:
+        """Return the objects that hold what waits in the checked restore, by their saved nodes."""
+        trace, saved = self.run.by_objects, self.run.saved
+        if trace is None or saved is None:
+            return {}
+        bound, size = trace.bound, len(self.run.live.nodes)
+        holders = {n for node in waiting for n, _, _ in saved.way_up(node) if n != ROOT}
+        return {n: bound[n] for n in holders & bound.keys() if bound[n] < size}
 
     @cached_property
     def _of_parts(self) -> Mapping[int, Collection[int]]:

@@ -16,7 +16,7 @@ class FixedValues:
         sure: The pairs that it restores.
         others: The pairs of values that it leaves out.
         waiting: The saved nodes that wait until an object is built.
-        unbuilt: The saved states whose optimizer is not built, and must be before a restore.
+        unbuilt: The saved values whose part is not built, and must be before a restore.
         damaged: The saved nodes whose bytes are damaged.
         misfits: The saved nodes whose objects have another dtype or shape.
         in_part: The saved nodes of which the fix copies what both shapes have.

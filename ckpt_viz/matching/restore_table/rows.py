@@ -38,7 +38,7 @@ class Why(str, Enum):
     OCCUPIED = "occupied"  # its object gets another saved value
     GUESS = "guess"  # only order or shape suggests its object
     OTHER_MEANING = "other meaning"  # in the optimizer's class of today
-    NOT_BUILT = "not built"  # its optimizer has no variables yet
+    NOT_BUILT = "not built"  # its part, or its optimizer, has no variables yet
     NO_CODE = "no code"  # only the object's own code restores such values
 
 
