@@ -230,7 +230,7 @@ class Folding:
             places = first.saved, first.live
         elif part.is_saved:
             places = part.node, self._live_part(part, rows)
-        elif len(self._values_in[part.node]) == len(rows) or self._is_optimizer(part):
+        elif len(self._values_in[part.node]) == len(rows) or self._has_own(part, rows):
             places = first.saved, part.node
         else:  # only a part of it is new
             places = first.saved, self._common_part(rows, otherwise=part.node)
@@ -351,6 +351,12 @@ class Folding:
     def _is_optimizer(self, part: _Part) -> bool:
         graph = self._graph_of(part)
         return part.node < len(graph.nodes) and graph.nodes[part.node].role is Role.OPTIMIZER
+
+    def _has_own(self, part: _Part, rows: Sequence[RestoreRow]) -> bool:
+        """Return whether rows have a value of an optimizer itself, and not only its slots."""
+        objects = [row.live for row in rows if row.live is not None]
+        has_own = any(self.table.live.nodes[obj].slot is None for obj in objects)
+        return has_own and self._is_optimizer(part)
 
     def _own_name(self, part: _Part) -> str:
         return self._graph_of(part).layers.names[part.node]
