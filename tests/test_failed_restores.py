@@ -79,6 +79,26 @@ def test_code_below_a_traceback_changes_no_other_object(
     assert list(mine.net.dense.numpy()) == ([1.0, 2.0] if is_known else [0.0, 0.0])
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_the_calls_below_a_traceback_are_of_the_object_that_failed(
+    is_named: bool, run: Any, tmp_path: Path
+) -> None:
+    """A `check` of another object, from before, is in the notebook."""
+    path = saved(tmp_path, net=module(l1=var([1.0, 2.0]), w=var([3.0])))
+    mine, other = (ckpt(net=module(dense=var([0.0, 0.0]), w=var([0.0] * 3))) for _ in range(2))
+    names = {"mine": mine} if is_named else {"made": lambda: mine}
+    names |= {"ckpt": other, "path": path, "cv": cv, "check": cv.check(other, path)}
+    out = run(f"{'mine' if is_named else 'made()'}.restore(path)", names)
+    calls = [line.partition(" restores ")[0] for line in out.splitlines() if ".apply()" in line]
+    calls += [line.partition(" tells")[0] for line in out.splitlines() if "details" in line]
+    assert len(calls) == 2 and not any("check." in call.replace("cv.check(", "") for call in calls)
+    for call in calls:
+        assert ("NameError" in run(call, {})) is not is_named
+    assert ("`ckpt_2` is the object of this call.\n" in out) is not is_named
+    assert list(other.net.dense.numpy()) == [0.0, 0.0]
+    assert list(mine.net.dense.numpy()) == ([1.0, 2.0] if is_named else [0.0, 0.0])
+
+
 def test_a_failed_assert_of_a_checkpoint_beside_its_root_shows_its_fix(
     run: Any, tmp_path: Path
 ) -> None:

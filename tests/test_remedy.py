@@ -66,6 +66,12 @@ _COMMAND = "ckpt-viz fix a b"
             "Run the code of `ckpt-viz fix a b`, which reads 1 value under its name in the file.",
             "Press Restore, which reads 1 value under its name in the file.",
         ),
+        (
+            Advice("Build it, or call check.fix().apply(): it restores the rest."),
+            "Build it, or call check.fix().apply(): it restores the rest.",
+            "Build it, or run the code of `ckpt-viz fix a b`: it restores the rest.",
+            "Build it, or press Restore: it restores the rest.",
+        ),
     ],
 )
 def test_each_place_has_its_own_words(

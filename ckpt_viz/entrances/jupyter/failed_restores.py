@@ -22,10 +22,12 @@ from ckpt_viz.entrances.jupyter.kernel_run import (
     free_name,
     held_objects,
     kernel_shell,
+    variable_of,
 )
 from ckpt_viz.entrances.jupyter.time_limit import TimeIsUp, TimeLimit
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.files.saved.file_types import has_name_of_keras
+from ckpt_viz.ground.wording import PYTHON, Wording, of_expression
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, pairs_of
 from ckpt_viz.live.sessions.saver import is_of_graph
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from ckpt_viz.answers.restore_check.check_result import RestoreCheck
     from ckpt_viz.answers.restore_fix.fix import RestoreFix
 
+_PACKAGE = "ckpt_viz"
 _RESTORES = ("restore", "read")
 _OF_LOADS = ("custom_objects", "compile", "safe_mode")
 _ASSERTS = ("assert_consumed", "assert_existing_objects_matched", "assert_nontrivial_match")
@@ -132,16 +135,22 @@ class RestoreCall:
     session: Any = None
     seconds: ClassVar[float] = _SECONDS
 
-    def check(self) -> RestoreCheck:
+    def check(self, wording: Wording = PYTHON) -> RestoreCheck:
         """Return the check of the call; raises what `check` raises."""
-        from ckpt_viz.api import check
+        from ckpt_viz.answers.restore_check.check_result import RestoreCheck
+        from ckpt_viz.answers.restore_check.run import AskedCheck
 
+        asked = AskedCheck(self.target, self.path, self.method, self.options, wording=wording)
         with self.graph.as_default() if self.graph is not None else nullcontext():
-            return check(self.target, self.path, method=self.method, options=self.options)
+            return RestoreCheck.of(asked)
 
     def show_below(self, shell: Any) -> None:
         """Show the check and its fix, in the names of the user; raises what `check` raises."""
-        check = self.check()
+        target, _ = _name_for(self.target, "ckpt", shell)
+        session, _ = _name_for(self.session, "session", shell)
+        package = variable_of(shell, sys.modules["ckpt_viz"]) or _PACKAGE
+        expression = f"{package}.check({self._arguments(target)})"
+        check = self.check(of_expression(expression, None if self.session is None else session))
         if kernel_shell() is None:
             print(check)
         else:
@@ -150,9 +159,20 @@ class RestoreCall:
             from ckpt_viz.entrances.jupyter.widget import show
 
             display(show(check))  # type: ignore[no-untyped-call]
+        notes = [*self._notes_on_others(shell)]
+        if notes and expression in str(check):
+            print(f"{'; '.join(notes)}.")
         fix = _fix_of(check)
         if fix is not None and fix.pairs:
             print(self._code(fix, shell))
+
+    def _notes_on_others(self, shell: Any) -> Iterator[str]:
+        """Yield a note on each name of the check that the user does not have."""
+        if variable_of(shell, sys.modules["ckpt_viz"]) is None:
+            yield f"`{_PACKAGE}` needs `import {_PACKAGE}`"
+        for name, obj in (("ckpt", self.target), ("session", self.session)):
+            if obj is not None and expression_for(shell, obj) is None:
+                yield _name_for(obj, name, shell)[1]
 
     def _code(self, fix: RestoreFix[RestoreCheck], shell: Any) -> str:
         """Return the code of the fix, after a sentence on the names in it."""
@@ -169,16 +189,26 @@ class RestoreCall:
     def hint(self, why: str, shell: Any) -> str:
         """Return the code for the check, after the reason why it is not here."""
         name, _ = _name_for(self.target, "ckpt", shell)
+        return (
+            f"ckpt_viz: {why}. To see why the restore failed, run\n"
+            f"    import {_PACKAGE}\n"
+            f"    check = {_PACKAGE}.check({self._arguments(name)})\n"
+            f"    print(check){'' if is_warm_start(self.target) else '; print(check.fix().code)'}"
+        )
+
+    def _arguments(self, target: str) -> str:
+        """Return the arguments of `check` for this call, with an expression for its target."""
+        if self.path is None:
+            return target
         path = "path"
         if isinstance(self.path, (str, os.PathLike)):
             path = ascii(os.fspath(self.path))
-        arguments = name if self.path is None else f"{name}, {path}"
-        return (
-            f"ckpt_viz: {why}. To see why the restore failed, run\n"
-            "    import ckpt_viz\n"
-            f"    check = ckpt_viz.check({arguments})\n"
-            f"    print(check){'' if is_warm_start(self.target) else '; print(check.fix().code)'}"
-        )
+        arguments = [target, path]
+        if self.method == "read" and _is_checkpoint(self.target):  # of a model it is the default
+            arguments.append("method='read'")
+        if isinstance(self.options, dict):  # of load_weights: plain values
+            arguments.append(f"options={self.options!a}")
+        return ", ".join(arguments)
 
 
 @dataclass(frozen=True, eq=False)

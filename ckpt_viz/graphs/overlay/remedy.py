@@ -26,7 +26,7 @@ class _Said(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Advice(_Said):
-    """A sentence that is the same everywhere."""
+    """A sentence that is the same everywhere, but for a call of the fix."""
 
     kind: ClassVar[str] = "advice"
 
@@ -34,7 +34,9 @@ class Advice(_Said):
 
     def in_words(self, wording: Wording) -> str:
         """Return the sentence of a place."""
-        return self.text
+        at_first, here = PYTHON.call_fix, wording.call_fix
+        text = self.text.replace(at_first, here)
+        return text.replace(_as_sentence(at_first), _as_sentence(here))
 
 
 class HowFixed(Enum):
@@ -165,6 +167,10 @@ class LoadWithKeras(_Said):
         calls = f"{model}, or its weights with {weights}" if self.is_model else weights
         fix = f" {wording.run_fix}, to restore the values whose names fit." if self.has_fix else ""
         return f"Load it with {calls}.{fix}"
+
+
+def _as_sentence(words: str) -> str:
+    return words[0].upper() + words[1:]
 
 
 Remedy = Fix | PartialFix | OtherPath | LoadWithKeras | Advice
