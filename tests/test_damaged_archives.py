@@ -60,6 +60,18 @@ def test_every_value_of_a_damaged_member_is_unreadable(broken: str) -> None:
     assert run("values", sound()).exit_code == 0
 
 
+def test_what_compares_a_damaged_file_says_nothing_of_its_values(broken: str) -> None:
+    result = run("diff", "--values", sound(), broken)
+    assert result.exit_code == 1
+    assert "common values, which cannot be read:" in result.output
+    assert "differs" not in result.output
+    assert run("diff", "--values", sound(), sound()).exit_code == 0
+    history = cv.history([str(sound()), broken])
+    assert ": no variable can be compared." in history.headline
+    assert " of " not in history.headline.rpartition("From ")[2]
+    assert "→" not in str(history)
+
+
 def test_verify_names_the_damaged_member(broken: str, tmp_path: Path) -> None:
     found = cv.graph(broken).verify(progress=False)
     assert {tensor.raises for tensor in found} == {"BadZipFile"}
@@ -174,6 +186,7 @@ def test_a_check_of_a_damaged_archive_raises_as_keras(package: str, tmp_path: Pa
         check = cv.check(live, path)
         assert [finding.kind.value for finding in check.findings] == ["damaged"]
         assert WEIGHTS in check.findings[0].why
+        assert ("assert" in str(check)) is (live is not model)  # load_weights returns no status
         assert_refused(check, model)
 
 

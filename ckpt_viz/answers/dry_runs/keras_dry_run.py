@@ -57,8 +57,19 @@ _NOT_LOADED = "keeps its value"
 _LATE = (Stays.ERROR_BEFORE, Stays.NOT_LOADED)  # of a call that has raised
 
 
+class _OfLoadWeights(Outcome):
+    """What the call does, which reads nothing of a damaged file."""
+
+    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
+        """Return the call alone: it returns no status. Its error is one line."""
+        raised = self.verdicts.restore
+        return (
+            (f"{method}()", raised and replace(raised, message=" ".join(raised.message.split()))),
+        )
+
+
 @dataclass(frozen=True)
-class KerasOutcome(Outcome):
+class KerasOutcome(_OfLoadWeights):
     """What `load_weights` would do.
 
     `target` is the live side, and `loading` has what happens to each object and variable of it, by
@@ -72,13 +83,6 @@ class KerasOutcome(Outcome):
     loading: WeightsLoading = field(kw_only=True)
     nodes: Mapping[str, int] = field(kw_only=True)
     not_read: tuple[int, ...] = ()  # saved nodes of an optimizer that the call does not load
-
-    def calls(self, method: str) -> Sequence[tuple[str, Raised | None]]:
-        """Return the call alone: it returns no status. Its error is one line."""
-        raised = self.verdicts.restore
-        return (
-            (f"{method}()", raised and replace(raised, message=" ".join(raised.message.split()))),
-        )
 
     @property
     def unknown(self) -> frozenset[int]:
@@ -278,7 +282,7 @@ def keras_dry_run(model: Any, saved: Any, method: str | None, options: Any) -> D
     raised = _raised_by_archive(graph) if damage is not None else None
     if raised is not None:
         verdicts = Verdicts(raised, raised, raised, raised)
-        return DryRun(Outcome(LiveNames(target.graph), verdicts), METHOD, path, damage)
+        return DryRun(_OfLoadWeights(LiveNames(target.graph), verdicts), METHOD, path, damage)
     not_read = () if graph.layout is Layout.KERAS_PATHS else tuple(_of_optimizer(graph))
     return DryRun(_outcome(graph, target, loading, given, not_read), METHOD, path, damage)
 

@@ -80,11 +80,14 @@ def _headline(rows: Sequence[ValueChange], common: int, of_nodes: CommonValues) 
         return "values: both have no value in common"
     unread = sum(row.error is not None for row in rows)
     differing = len(rows) - unread
-    number = f"{differing:,}" if differing else "none"
-    verb = "differ" if differing > 1 else "differs"
     are_values = common == of_nodes.all
     what = "common value" if are_values else "common tensor"
-    sentence = f"values: {number} of {count(common, what)} {verb}"
+    if unread == common:
+        return f"values: {count(unread, what)}, which cannot be read:"
+    number = f"{differing:,}" if differing else "none"
+    verb = "differ" if differing > 1 else "differs"
+    those = f"{common - unread:,} readable ones" if unread and not differing else ""
+    sentence = f"values: {number} of {those or count(common, what)} {verb}"
     ways = ((of_nodes.shape, "shape"), (of_nodes.dtype, "dtype")) if are_values else ()
     sentence += "".join(f", {number:,} in {way}" for number, way in ways if number)
     sentence += f", {unread:,} cannot be read" if unread else ""

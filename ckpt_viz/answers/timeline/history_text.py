@@ -42,7 +42,8 @@ def history_text(history: Record, max_rows: int | None) -> str:
         signs = "".join(sign(row.cells[time], heat.of(row.cells[time])) for time in times)
         norms = [cell.values.l2 for cell in row.cells if cell.values and cell.values.l2 is not None]
         norms = norms if history.distances is None else sorted(norms)
-        norm = f"norm {norms[0]:.4g} {arrow} {norms[-1]:.4g}" if norms else ""
+        ends = f" {arrow} ".join(f"{norm:.4g}" for norm in [*norms[:1], *norms[1:][-1:]])
+        norm = f"norm {ends}" if norms else ""
         total = history.ranking.words(row).rjust(8)
         lines.append(f"{name.ljust(width)}  {signs}  {total}  {norm}".rstrip())
     if len(rows) < len(history.rows):

@@ -78,9 +78,8 @@ def _change(history: Record) -> str:
         steps = f" ({count(last.step - first.step, 'step')})"
     rows = history.variables
     changed = [row for row in rows if _has_changed(row)]
-    sentence = f"From {first.title} to {last.title}{steps}: {len(changed)} of " + (
-        f"{count(len(rows), 'variable')} changed"
-    )
+    sentence = f"From {first.title} to {last.title}{steps}: "
+    sentence += _part(history, changed, "changed")
     ranking = history.ranking
     near = [row for row in changed if ranking.began_near_zero(row)]
     totals = [(row, row.total) for row in changed if row not in near and row.total is not None]
@@ -116,11 +115,9 @@ def _from_zero(near: Sequence[HistoryRow]) -> Iterator[str]:
 
 def _apart(history: Record) -> str:
     rows = history.variables
-    known = [row.spread for row in rows if row.spread]
-    sentence = (
-        f"{len(history.sources)} members: {len(known)} of {count(len(rows), 'variable')} differ"
-    )
-    finite = [spread for spread in known if math.isfinite(spread)]
+    apart = [row for row in rows if row.spread]
+    sentence = f"{len(history.sources)} members: {_part(history, apart, 'differ')}"
+    finite = [row.spread for row in apart if row.spread and math.isfinite(row.spread)]
     if finite:
         sentence += f", the median by {percent(median(finite))} of its mean's norm"
         largest = max(rows, key=lambda row: row.spread if row.spread in finite else -1.0)
@@ -261,6 +258,22 @@ def columns(number: int) -> list[int]:
     if number <= _MOST_COLUMNS:
         return list(range(number))
     return [round(i * (number - 1) / (_MOST_COLUMNS - 1)) for i in range(_MOST_COLUMNS)]
+
+
+def _part(history: Record, those: Sequence[HistoryRow], did: str) -> str:
+    """Return how many of the variables did something, of those whose values can tell it."""
+    rows = history.variables
+    known = {id(row) for row in those}
+    read = [row for row in rows if id(row) in known or not _is_damaged(row)]
+    if not read:
+        return "no variable can be compared"
+    every = count(len(rows), "variable")
+    every = every if len(read) == len(rows) else f"{len(read)} comparable variables"
+    return f"{len(those)} of {every} {did}"
+
+
+def _is_damaged(row: HistoryRow) -> bool:
+    return any(cell.state is CellState.DAMAGED for cell in row.cells)
 
 
 def _has_changed(row: HistoryRow) -> bool:

@@ -355,7 +355,7 @@ def diff(a: str, b: str, values: bool, details: bool, **output: Any) -> None:
     A and B are paths as in `ckpt-viz show`. The command compares checksums of values,
     and reads no value without --values; it needs no TensorFlow.
 
-    Exits with status 0 if nothing differs, 1 if something does, 2 on an error.
+    Exits with status 0 if nothing differs, 1 if something does or cannot be read, 2 on an error.
     """
     with reporting_errors():
         difference = cv.diff(a, b, values=values, progress=is_watched())
@@ -368,4 +368,5 @@ def diff(a: str, b: str, values: bool, details: bool, **output: Any) -> None:
         return shown.to_text(max_lines, color=color)
 
     print_comparison(overlay, notes, text=text, data=difference.to_json, **output)
-    sys.exit(0 if difference.is_empty else DIFFERS)
+    unread = any(change.error is not None for change in difference.values or ())
+    sys.exit(DIFFERS if unread or not difference.is_empty else 0)
