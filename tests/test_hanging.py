@@ -55,6 +55,20 @@ def test_blocks_that_no_checkpoint_holds_are_the_first_words(blocks: int, tmp_pa
     assert "in no checkpoint" not in str(cv.graph(tf.train.Checkpoint(model=model)))
 
 
+def test_blocks_of_a_program_without_its_optimizer_are_in_the_checkpoint(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    model, bare = (net(named_blocks(1), hold=list) for _ in range(2))
+    optimizer, _ = trained(model, model.blocks)
+    path = tf.train.Checkpoint(model=model, optimizer=optimizer).write(str(tmp_path / "c"))
+    bare(tf.ones((1, 2)))
+    text = str(cv.check(tf.train.Checkpoint(model=bare), path))
+    assert "in no checkpoint" not in text
+    assert text.count("The checkpoint has 4 trained values in the optimizer's list alone.") == 1
+    (row,) = (line for line in text.splitlines() if "  not tracked  " in line)
+    assert row.endswith(" 12 values")  # two layers with the states of an optimizer
+
+
 def hanging(source: Any, tmp_path: Path) -> tuple[int, int]:
     """Return how many variables and blocks hang, which must be the same live and saved."""
     import tensorflow as tf

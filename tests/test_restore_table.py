@@ -404,3 +404,12 @@ def test_the_states_of_an_optimizer_go_to_the_optimizer(name: str, tmp_path: Pat
     assert "the root" not in str(check)
     told = [line.split() for line in str(check).splitlines() if "  optimizer  " in line]
     assert [words[:1] + words[-3:-2] for words in told] == [["optimizer"] * 2] * (name != "ckpt")
+
+
+@pytest.mark.parametrize("kind", ["object graph", ".weights.h5"])
+def test_a_new_part_that_is_given_another_parts_value_says_so(kind: str, tmp_path: Path) -> None:
+    """It has no value in the file whose shape could be another one."""
+    old, new = _model(3, 1), _model(3, 2)
+    check, _ = _check_of(kind, old, new, tmp_path)
+    (line,) = (line for line in str(check).splitlines() if line.startswith("  not in the file"))
+    assert "✗ another part's value" in line and "   block1   " in line

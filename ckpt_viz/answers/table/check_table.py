@@ -88,8 +88,8 @@ def words_of_check(
     is_cut_short = any(row.plain.would is not None for row in table.rows)
     empty = _emptiness(run, findings)
     lost = [] if empty else [finding for finding in findings if _loses_values(run, finding)]
-    are_told = len(lost) == 1 and not lost[0].nodes
-    others = [finding for finding in findings if finding not in lost] if are_told else findings
+    is_told = len(lost) == 1
+    others = [finding for finding in findings if finding not in lost] if is_told else findings
     beside = [*_beside(others, run, table, has_fix=changes is not None)]
     return CheckText(
         title=f"{_title(run)} → {run.live.title}",
@@ -178,7 +178,13 @@ def _loses_values(run: DryRun, finding: Finding) -> bool:
 
 
 def _lost(run: DryRun, findings: Sequence[Finding]) -> FirstWords | None:
-    """Return how many trained variables no checkpoint of the program holds."""
+    """Return how many trained variables no checkpoint of the program holds.
+
+    If this one holds some, in the list of an optimizer, the finding tells it.
+    """
+    if any(finding.nodes for finding in findings):
+        first, *more = findings
+        return None if more else FirstWords(first.why, first.remedy.in_words(run.wording))
     holders = dict.fromkeys(obj for finding in findings for obj in finding.objects)
     lost = [(obj, n) for obj in holders for n in run.live.nodes[obj].not_saved if n.is_lost]
     if not lost:

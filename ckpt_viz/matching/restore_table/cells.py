@@ -29,6 +29,7 @@ _LEFT_OUT = {
     Why.NOT_TRACKED: TableCell(CellSign.NOWHERE, "stays, not tracked"),
     Why.OCCUPIED: TableCell(CellSign.NOWHERE, "stays, its place is taken"),
 }
+_OF_ANOTHER = TableCell(CellSign.FAILS, "another part's value")  # it has none of its own
 _LEFT = TableCell(CellSign.NOWHERE, "stays")
 HERE = TableCell(CellSign.HERE, "here")
 OTHERWISE = TableCell(CellSign.ASKS, "here, other meaning")
@@ -53,6 +54,8 @@ def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
             return _UNKNOWN
     if cell.why is Why.FAILURE:
         return TableCell(CellSign.FAILS, cell.error)
+    if line.rows[0].saved is None and cell.why in (Why.SHAPE, Why.DTYPE):
+        return _OF_ANOTHER
     otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
     return otherwise if cell.why is None else _STAYS.get(cell.why, otherwise)
 
@@ -77,6 +80,8 @@ def no_object(line: FoldedRows) -> str:
     row = line.rows[0]
     if row.is_made:
         return MADE
+    if row.why_left is Why.NOT_TRACKED:
+        return "not tracked"
     cells = [cell for cell in (row.plain, row.fixed) if cell is not None]
     # The fix knows the shape of what the program lacks only if an optimizer makes it later.
     is_made_later = row.why_left in (Why.SHAPE, Why.DTYPE)
