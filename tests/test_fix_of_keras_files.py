@@ -146,7 +146,7 @@ def test_low_rank_matrices_can_be_trained_after_a_fix(
     assert [finding.why for finding in check.findings] == [
         f"load_weights sets {a} and {b} of a to zero, and training cannot change them from there."
     ]
-    assert "sets 4 of 6 variables" in str(check.details)
+    assert "sets 4 of 6 values" in str(check.details)
     assert f"! load_weights sets {a} and {b} of a to zero" in str(check)
     fix = check.fix()
     assert not fix.changes
@@ -154,7 +154,7 @@ def test_low_rank_matrices_can_be_trained_after_a_fix(
     exec(fix.code, {"ckpt": by_code})
     by_file.load_weights(fix.write(tmp_path / "new.weights.h5"))
     fix.apply()
-    assert "sets 4 of 6 variables" in str(fix.check.details)
+    assert "sets 4 of 6 values" in str(fix.check.details)
     assert fix.check.raises is None
     for fixed in (new, by_code):
         assert fixed.layers[0].lora_kernel_a.numpy().any()
@@ -820,7 +820,7 @@ def test_equal_layers_of_h5_before_a_new_one_keep_their_places(
     path = tmp_path / "x.h5"
     old.save(path) if keras.__name__ == "keras" else old.save_weights(path)
     check = cv.check(new, path)
-    assert any("tells which weights 2 layers get." in one.why for one in check.findings)
+    assert any("tells which weights 2 layers get, and" in one.why for one in check.findings)
     check.fix().apply()
     assert [float(np.ravel(w)[0]) for w in new.weights] == [1, 2, 3, 4, 504, 505, 5, 6]
 

@@ -226,10 +226,10 @@ def the_program_that_wrote_the_file(walked: Walked) -> Breaks:
 
 _NOT_IN_FILE = re.compile(
     r"(the checkpoint has none for|has no weights for|The file has no(?!.*, but has)"
-    r"|The checkpoint lacks|Save them with|Load before you add|Save the weights again)"
+    r"|The checkpoint lacks|Train them, or set|Save the weights again)"
 )
 _NOT_IN_PROGRAM = re.compile(
-    r"(No object of the model takes|Add the part to the model|has no place for|has no child)"
+    r"(No object of the model takes|If you removed the part|has no place for|has no child)"
 )
 _NOT_HELD, _NOT_LOST = "no checkpoint holds", "no trained value is lost"
 _NONE_FOR, _NO_PLACE = "the checkpoint has none for", "the program has no place for"

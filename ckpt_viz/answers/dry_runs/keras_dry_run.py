@@ -224,7 +224,7 @@ class KerasOutcome(_OfLoadWeights):
     def effect(self) -> str:
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
-        return f"sets {loaded} of {count(len(self.loading.loaded), 'variable')}"
+        return f"sets {loaded} of {count(len(self.loading.loaded), 'value')}"
 
 
 def _are_told_by_paths(saved: Graph, node: int, live: Graph, obj: int) -> bool:

@@ -14,9 +14,16 @@ from ckpt_viz.live.objects.facts import is_built_by_a_step, is_optimizer, traina
 
 
 def build_first(
-    live: Graph, number: int, objects: Sequence[int], building: Callable[[int], str]
+    live: Graph,
+    number: int,
+    objects: Sequence[int],
+    building: Callable[[int], str],
+    meaning: str = "",
 ) -> Iterator[str]:
-    """Yield how many values stay in the file, and how to build the parts that they belong to."""
+    """Yield how many values stay in the file, and how to build the parts that they belong to.
+
+    `meaning` says what the name in the code is, if that is not what it says.
+    """
     if not number:
         return
     optimizers = [obj for obj in objects if is_optimizer(live.object(obj))]
@@ -26,7 +33,7 @@ def build_first(
         whose = listed([_called(live, obj) for obj in (*others, *optimizers)])
     are, them = ("they are", "them") if others and objects[1:] else ("it is", "it")
     stay = f"{count(number, 'value')} of {whose} {'stays' if number == 1 else 'stay'}"
-    yield f"{stay} in the file: {are} not built. Build {them} first:"
+    yield f"{stay} in the file: {are} not built. Build {them} first{meaning}:"
     for obj in (*others, *optimizers):  # an optimizer is built for variables
         yield f"  {building(obj)}"
     yield "Then check again, and fix again."

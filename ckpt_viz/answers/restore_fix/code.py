@@ -22,6 +22,7 @@ from ckpt_viz.ground.text import printable
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.matching.correspondence.conversions import IN_PART, Conversion, Form
 
+CKPT = "ckpt"  # the name of the checked object in the code
 TO_WRITE_FIRST = """\
 # No file has these values. fix.apply() restores them; this code reads a file:
 #   path = {source}.write("before")

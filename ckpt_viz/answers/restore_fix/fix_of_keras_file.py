@@ -13,7 +13,7 @@ from ckpt_viz.answers.dry_runs.dry_run import prefix_of
 from ckpt_viz.answers.dry_runs.keras_dry_run import run_of_placed
 from ckpt_viz.answers.evidence.unbuilt_optimizers import states_of
 from ckpt_viz.answers.restore_fix.applying import apply, is_variable
-from ckpt_viz.answers.restore_fix.code import restoring_nothing
+from ckpt_viz.answers.restore_fix.code import CKPT, restoring_nothing
 from ckpt_viz.answers.restore_fix.fix_of_objects import FixOfObjects
 from ckpt_viz.answers.restore_fix.keras_code import Assigned, assigning_from_keras, loading
 from ckpt_viz.answers.restore_fix.left_out import LeftOut, WhyLeftOut
@@ -65,16 +65,17 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
 
         It names the file itself. It needs Keras alone, and what Keras needs: h5py.
         """
-        name = operand("ckpt" if live is None else live)
+        name = operand(CKPT if live is None else live)
         return self._program(name, path) + self._comments_on_states(name)
 
     def _of_states(self, name: str) -> Iterator[str]:
         """Yield what becomes of the states of optimizers that the fix leaves out."""
         yield from super()._of_states(name)
         if self._states_left:
-            number = count(len(self._states_left), "value")
-            yield f"{number} of the optimizer stay in the file. Its other states keep theirs."
-            yield "Keras numbers these states, and this optimizer has another number of them."
+            left = len(self._states_left)
+            number, stay = count(left, "value"), "stays" if left == 1 else "stay"
+            yield f"{number} of the optimizer {stay} in the file, which numbers its states."
+            yield "This optimizer has another number of states; those keep their own values."
 
     @cached_property
     def _to_build(self) -> Mapping[int, int]:
@@ -97,8 +98,8 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         return f"{name}.optimizer.build({name}.trainable_variables)"
 
     @property
-    def _program_in_words(self) -> str:
-        return "model"
+    def _meaning(self) -> str:
+        return f" ({CKPT} is the model)"
 
     @cached_property
     def _states_left(self) -> Set[str]:
@@ -163,7 +164,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
     @property
     def free_names(self) -> tuple[str, ...]:
         """The names in `code` that the program has."""
-        return ("ckpt",)
+        return (CKPT,)
 
     @property
     def prefix(self) -> str:
@@ -279,7 +280,7 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         if self._is_plain_load:
             return "with a plain load_weights()"
         whose = "the TensorFlow.js model" if self._file.is_of_tfjs else "Keras' own file"
-        return f"of {whose}, each in the place of its name"
+        return f"of {whose}, each into its own variable"
 
     @property
     def _file(self) -> Graph:

@@ -22,6 +22,7 @@ from ckpt_viz.answers.restore_fix.applying import (
 )
 from ckpt_viz.answers.restore_fix.build_first import build_first, building
 from ckpt_viz.answers.restore_fix.code import (
+    CKPT,
     TO_WRITE_FIRST,
     Steps,
     assigning,
@@ -67,7 +68,7 @@ class FixOfObjects(RestoreFix[CheckT]):
 
     def to_code(self, live: str | None = None, path: str | None = None) -> str:
         """Return the code with the caller's expressions; `ckpt` is the live object."""
-        prefix, name = self._prefix if path is None else path, operand(live or "ckpt")
+        prefix, name = self._prefix if path is None else path, operand(live or CKPT)
         code = self._code(name, prefix) + self._comments_on_states(name)
         if path is not None or not self._saved.is_unwritten:
             return code
@@ -85,7 +86,14 @@ class FixOfObjects(RestoreFix[CheckT]):
         left = sorted(self._unbuilt - self._of_unbuilt.misfits)
         number = sum(len(self._keys(node)) for node in left)
         objects = [*dict.fromkeys(self._to_build[node] for node in left)]
-        yield from build_first(self._live, number, objects, partial(self._building, name=name))
+        meaning = self._meaning if name == CKPT else ""
+        building = partial(self._building, name=name)
+        yield from build_first(self._live, number, objects, building, meaning)
+
+    @property
+    def _meaning(self) -> str:
+        """What the name `ckpt` is, if that is not what it says."""
+        return ""
 
     def _building(self, obj: int, name: str) -> str:
         """Return the code that builds a part of the program, or in words what to do."""
@@ -129,7 +137,7 @@ class FixOfObjects(RestoreFix[CheckT]):
 
     def _following(self) -> Iterator[str]:
         """Yield what to do next; an optimizer comes first, if it is not built."""
-        yield from self._of_states(self._program_in_words)
+        yield from self._of_states(CKPT)
         if self._left_out.guesses:
             guesses = self._left_out.accepting
             yield f"{guesses} adds these guesses; with names of saved parts, it adds only theirs."
@@ -249,11 +257,6 @@ class FixOfObjects(RestoreFix[CheckT]):
     def _placed(self) -> tuple[Pair, ...]:
         """The values whose place is sure, and whose bytes and objects are known to be whole."""
         return tuple(pair for pair in super()._placed if pair.node not in self._refused)
-
-    @property
-    def _program_in_words(self) -> str:
-        """What the text calls the program."""
-        return "ckpt"
 
     @cached_property
     def _of_unbuilt(self) -> UnbuiltOptimizers:

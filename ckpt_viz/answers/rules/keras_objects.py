@@ -83,12 +83,12 @@ class KerasObjects:
         pair = self._run.mapping.parts.get(row.saved)
         return pair is not None and is_guess(pair)
 
-    def advice(self, what: str, *, is_new: bool) -> str:
+    def advice(self, what: str) -> str:
         """Return what to do about an error; the fix restores `what` fits."""
-        start = "Load before you add the new part" if is_new else "Change the model as it was saved"
+        start = "Call"
         if first_of_windows(getattr(self._saved.stored_in, "groups", ())) is not None:
-            start = "Write a copy that Keras loads: cv.graph(path).write(new_path)"
-        return f"{start}, or call check.fix().apply(): it restores {what} by names."
+            start = "Write a copy that Keras loads: cv.graph(path).write(new_path), or call"
+        return f"{start} check.fix().apply(): it restores {what} by names."
 
     # --- rows
 

@@ -71,7 +71,7 @@ class _Rules:
         """Find that the call ends before it looks at an object, as for the number of layers."""
         if not self.loading.raises or (self.loading.failures and self.target.is_built):
             return
-        kind, advice = Kind.KEY_MISSING, self.of_model.advice("what fits", is_new=False)
+        kind, advice = Kind.KEY_MISSING, self.of_model.advice("what fits")
         why = f"load_weights raises {self.loading.raises}: {readable(self.loading.text).strip()}"
         if not self.target.is_built:
             kind = Kind.NOT_BUILT
@@ -148,11 +148,10 @@ class _Rules:
 
     def _failing(self, number: int, rows: Rows) -> Finding:
         why = self.of_model.failure(number, rows)
-        is_new = why.stays is Stays.NO_GROUP and all(row.saved is None for row in rows)
         kind = Kind.KEY_MISSING if why.stays is None else _KINDS.get(why.stays, Kind.KEY_MISSING)
         advice = "Train these values again, or change the model so that the saved ones fit."
         if why.raises:
-            advice = self.of_model.advice("the rest", is_new=is_new)
+            advice = self.of_model.advice("the rest")
         severity = Severity.ERROR if why.raises else Severity.WARNING
         return self._finding(severity, kind, why.sentence, advice, why.nodes, why.objects, rows)
 
@@ -247,9 +246,10 @@ class _Rules:
 
     def _nowhere(self, holder: int, rows: Rows) -> Finding:
         is_silent = self.run.method == METHOD and not self.loading.raises
-        leaves = f"{METHOD} leaves them out without a message" if is_silent else "they stay there"
+        them, stay = ("it", "it stays") if len(rows) == 1 else ("them", "they stay")
+        leaves = f"{METHOD} leaves {them} out without a message" if is_silent else f"{stay} there"
         why = f"No object of the model takes {self._values_of(holder, rows)}; {leaves}."
-        advice = "Add the part to the model, or leave it out on purpose."
+        advice = "If you removed the part on purpose, nothing is wrong."
         if self.saved.nodes[holder].role is Role.OPTIMIZER and self._to_build:
             advice = _BUILD
         return self._finding(Severity.WARNING, Kind.UNRESOLVED, why, advice, [holder], rows=rows)
@@ -282,7 +282,7 @@ class _Rules:
             Kind.UNMATCHED,
             f"The model keeps its own values of {count(len(objects), 'variable')}: "
             f"{names_of(self.live, objects)}.",
-            "Save them with the model, or set them by your own code.",
+            "Train them, or set them by your own code.",
             rows=rows,
         )
 
@@ -361,9 +361,9 @@ class _Rules:
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNKNOWABLE,
-                "The file has another number of layers without names: only the order, which may be "
-                f"wrong, tells which weights {count(len(numbers), 'layer gets', 'layers get')}.",
-                "Load the file before you change the layers. Then give each layer its own name.",
+                "The file has another number of layers without names. Only their order tells which "
+                f"weights {count(len(numbers), 'layer gets', 'layers get')}, and it may be wrong.",
+                "Look at the table first. Give each layer its own name before the next save.",
                 [node for number in numbers for node in self.of_model.offered(number)],
                 self.of_model.nodes_of(numbers),
             )
