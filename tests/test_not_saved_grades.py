@@ -214,3 +214,24 @@ def test_an_optimizer_that_another_one_replaced_is_no_lost_value(library: str) -
     model.optimizer = keras.optimizers.Adam()
     model.optimizer.build(model.trainable_variables)
     assert "in no checkpoint" not in str(cv.graph(tf.train.Checkpoint(model=model)))
+
+
+def test_an_unbuilt_layer_that_another_one_replaced_is_no_lost_value() -> None:
+    """Keras 3 lists it in the model's `_tracker` for ever; the model has no weights of it."""
+    import tensorflow as tf
+
+    keras = programs.keras_3()
+
+    class Net(keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.head = keras.layers.Dense(10)
+
+        def call(self, values: Any) -> Any:
+            return self.head(values)
+
+    model = Net()
+    model.head = keras.layers.Dense(5)
+    model(tf.zeros((1, 8)))
+    checkpoint = tf.train.Checkpoint(model=model)
+    assert len(model.weights) == 2 and "in no checkpoint" not in str(cv.graph(checkpoint))

@@ -73,3 +73,55 @@ def test_another_head_is_one_deed_for_every_kind_of_file(
     else:
         before.save_weights(path)
     assert str(cv.check(live, path)).splitlines()[1] == sentence
+
+
+def test_no_container_of_keras_is_named(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip("keras")
+    if keras.__version__.startswith("2."):
+        pytest.skip("Keras 2 has no `_operations`")
+
+    def base() -> Any:
+        layers = [keras.Input((4,)), *(keras.layers.Dense(4, name=name) for name in ("b1", "b2"))]
+        return keras.Sequential(layers, name="base")
+
+    def full() -> Any:
+        entry = keras.Input((4,))
+        return keras.Model(entry, keras.layers.Dense(3, name="head")(base()(entry)))
+
+    sentences = []
+    for name, (old, new) in {"a": (full, base), "b": (base, full)}.items():
+        path = tf.train.Checkpoint(model=old()).save(str(tmp_path / name))
+        sentences.append(str(cv.check(tf.train.Checkpoint(model=new()), path)).splitlines()[1])
+    assert sentences == [
+        "You moved layers[1] to model and removed the head.",
+        "You wrapped the model in Functional and added the head.",
+    ]
+
+
+@pytest.mark.parametrize("are_named_twice", [(True, False), (False, True)])
+def test_a_second_name_for_a_part_moves_nothing(
+    are_named_twice: tuple[bool, bool], tmp_path: Path
+) -> None:
+    """The optimizer of Keras 2 is below its model, too, and is restored from there."""
+    import tensorflow as tf
+
+    keras = pytest.importorskip("tf_keras")
+
+    def program(name: str, *, is_named_twice: bool) -> tuple[Any, Any]:
+        model = tf.Module()
+        setattr(model, name, tf.Variable([1.0] if name == "a" else [0.0]))
+        model.optimizer = keras.optimizers.Adam(0.5 if name == "a" else 0.1)
+        model.optimizer.build([getattr(model, name)])
+        more = {"opt": model.optimizer} if is_named_twice else {}
+        return tf.train.Checkpoint(net=model, **more), model.optimizer
+
+    old, new = (
+        program(name, is_named_twice=twice)
+        for name, twice in zip(("a", "b"), are_named_twice, strict=True)
+    )
+    path = old[0].save(str(tmp_path / "c"))
+    assert str(cv.check(new[0], path)).splitlines()[1] == "a seems to be b now."
+    new[0].restore(path)
+    assert float(new[1].learning_rate.numpy()) == 0.5

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ckpt_viz.live.objects import facts
-from ckpt_viz.live.objects.untracked import Missed, unknown_values
+from ckpt_viz.live.objects.untracked import KERAS_3_PARTS, Missed, unknown_values
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import Shadows
 
@@ -26,7 +26,8 @@ def loses_a_weight(
     if facts.is_kept_by_keras(owner, attribute):
         return False
     return any(
-        facts.is_unbuilt_layer(trackable)
+        # Keras alone still lists an unbuilt layer that another one replaced.
+        (facts.is_unbuilt_layer(trackable) and attribute not in KERAS_3_PARTS)
         or any(
             map(
                 _is_weight,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
+from ckpt_viz.graphs.nodes.names import is_holder
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed
@@ -337,12 +338,14 @@ class Phrases:
     def _move(self, act: Act, node: int, obj: int) -> _Move:
         """Return the verb of a move, where the part is now, and what to call it."""
         saved, live = self.names.saved.graph, self.names.live.graph
+        node, obj = _with_a_name(saved, node), _with_a_name(live, obj)
         was, now = self.names.was(node), self.names.now(obj)
         above, holder = saved.names.holder(node), live.names.holder(obj)
         into = "" if holder == ROOT else with_article(self.names.now(holder))
         match act:
             case Act.WRAPPED if holder == ROOT or saved.names.name(node) == live.names.name(holder):
-                kind = live.nodes[live.tree.parents[obj]].type_name or _MODULE
+                around = _with_a_name(live, live.tree.parents[obj])
+                kind = live.nodes[around].type_name or _MODULE
                 where = "" if kind == _MODULE else f"in {kind}"
                 return _Move("wrapped", was, where, f"wrapped {where}".strip())
             case Act.UNWRAPPED if above == ROOT or live.names.name(obj) == saved.names.name(above):
@@ -450,6 +453,14 @@ class Phrases:
         if self.tells_unbuilt(deed):
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
+
+
+def _with_a_name(graph: Graph, part: int) -> int:
+    """Return a part, or what holds it if it is a private container, such as `_operations`."""
+    parents = graph.tree.parents
+    while part != ROOT and parents[part] != ROOT and is_holder(graph.nodes, graph.tree, part):
+        part = parents[part]
+    return part
 
 
 def _left_in_words(staying: int, otherwise: int) -> str:

@@ -240,6 +240,16 @@ def _owners(graph: Graph, tops: Iterable[Sequence[int]]) -> list[list[int]]:
     return members
 
 
+def _leads_to(graph: Graph, holder: int | None, label: str, part: int) -> bool:
+    children = () if holder is None else graph.nodes[holder].children
+    return any(child.local_name == label and child.node_id == part for child in children)
+
+
+def _several_times_held(graph: Graph) -> Set[int]:
+    held = Counter(child.node_id for node in graph.nodes for child in node.children)
+    return {part for part, number in held.items() if number > 1}
+
+
 @dataclass
 class _ChangesReader:
     mapping: ValueMapping
@@ -300,6 +310,8 @@ class _ChangesReader:
             pair = self.mapping.parts.get(node)
             if pair is None or saved.nodes[node].slot is not None or node in left_out:
                 continue
+            if self._has_second_place(node, pair.obj):
+                continue
             edge = self._edge(node, pair.obj)
             if edge is None:
                 if not node == pair.obj == ROOT:
@@ -321,6 +333,28 @@ class _ChangesReader:
             if not moved:  # the surest items keep their places, as under numbers of one's own
                 for edge in edges:
                     self._put_edge(edge)
+
+    def _has_second_place(self, node: int, obj: int) -> bool:
+        """Return whether one side led to a part from where the other one does, too.
+
+        Then the other has a name less for it, and no part has moved.
+        """
+        saved, live = self.mapping.saved, self.mapping.live
+        holder, new_holder = saved.tree.parents[node], live.tree.parents[obj]
+        if node in self._with_second_places[0]:
+            was, label = self._node_of.get(new_holder), live.tree.labels[obj]
+            if was not in (None, holder) and _leads_to(saved, was, label, node):
+                return True
+        if obj in self._with_second_places[1]:
+            pair, label = self.mapping.parts.get(holder), saved.tree.labels[node]
+            if pair is not None and pair.obj != new_holder:
+                return _leads_to(live, pair.obj, label, obj)
+        return False
+
+    @cached_property
+    def _with_second_places(self) -> tuple[Set[int], Set[int]]:
+        """The saved and the live parts to which several others lead."""
+        return _several_times_held(self.mapping.saved), _several_times_held(self.mapping.live)
 
     def _are_in_place(self, edges: Sequence[Edge]) -> bool:
         """Return whether a restore finds all values of items that have other indices now."""
