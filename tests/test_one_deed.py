@@ -125,3 +125,34 @@ def test_a_second_name_for_a_part_moves_nothing(
     assert str(cv.check(new[0], path)).splitlines()[1] == "a seems to be b now."
     new[0].restore(path)
     assert float(new[1].learning_rate.numpy()) == 0.5
+
+
+@pytest.mark.parametrize("keras_name", ["keras", "tf_keras"])
+@pytest.mark.parametrize(
+    "setting, added, removed",
+    [
+        ("schedule", "has a learning-rate schedule now", "has no learning-rate schedule now"),
+        ("use_ema", "averages the variables now", "no longer averages the variables"),
+        ("amsgrad", "uses amsgrad now", "no longer uses amsgrad"),
+    ],
+)
+def test_a_setting_of_an_optimizer_is_named_as_a_person_sets_it(
+    keras_name: str, setting: str, added: str, removed: str, tmp_path: Path
+) -> None:
+    import tensorflow as tf
+
+    keras = pytest.importorskip(keras_name)
+
+    def program(*, is_set: bool) -> Any:
+        given: dict[str, Any] = {setting: True} if is_set else {}
+        if "schedule" in given:
+            given = {"learning_rate": keras.optimizers.schedules.CosineDecay(0.1, 100)}
+        model = keras.Sequential([keras.Input((4,)), keras.layers.Dense(3, name="head")])
+        model.compile(keras.optimizers.Adam(**given), "mse")
+        model.optimizer.build(model.trainable_variables)
+        return tf.train.Checkpoint(model=model, optimizer=model.optimizer)
+
+    for is_set, sentence in ((True, added), (False, removed)):
+        path = program(is_set=not is_set).save(str(tmp_path / f"c{is_set}"))
+        check = cv.check(program(is_set=is_set), path)
+        assert str(check).splitlines()[1].startswith(f"The optimizer {sentence}")

@@ -296,7 +296,7 @@ def adam_has_become_momentum(at: Path) -> Pair:
     ERROR,
     "(root).optimizer",
     None,
-    "The optimizer keeps average now (14 values)",
+    "The optimizer averages the variables now (14 values)",
 )
 def averages_are_kept_now(at: Path) -> Pair:
     optimizers = keras_3().optimizers

@@ -769,7 +769,7 @@ def with_rate(scheduled: bool) -> Any:
     ERROR,
     "(root).optimizer",
     None,
-    "The optimizer keeps no learning rate now (4 values)",
+    "The optimizer has a learning-rate schedule now (4 values)",
 )
 def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     path = save_any(at, with_rate(False))
@@ -785,7 +785,7 @@ def learning_rate_has_become_a_schedule(at: Path) -> Pair:
     ERROR,
     "(root).optimizer",
     None,
-    "The optimizer keeps a learning rate now (4 values)",
+    "The optimizer has no learning-rate schedule now (4 values)",
 )
 def schedule_has_become_a_learning_rate(at: Path) -> Pair:
     path = save_any(at, with_rate(True))

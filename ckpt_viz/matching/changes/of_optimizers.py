@@ -21,6 +21,11 @@ from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 from ckpt_viz.matching.name_rules.migrations import local_name
 
 OTHER_VERSION = "is of another version of Keras"
+# Slots that an optimizer keeps if a person sets use_ema or amsgrad.
+_OF_SETTING = {
+    "average": "averages the variables",
+    **dict.fromkeys(("velocity_hat", "v_hat", "vhat"), "uses amsgrad"),
+}
 ALSO_TRAINS = "also trains"  # of variables that it did not train
 
 
@@ -124,11 +129,22 @@ def _differences(
     new = [name for name in now if name not in kept]
     left = [name for name in was if name not in names]
     if new:
-        yield _Difference(f"keeps {listed(new)} now")
+        yield _Difference(f"{_in_words(new)} now")
     elif left and was.keys() != now.keys():
-        yield _Difference(f"no longer keeps {listed(left)}")
+        yield _Difference(f"no longer {_in_words(left)}")
     elif is_renamed or sides[0].generation is not sides[1].generation:
         yield _Difference(OTHER_VERSION)
+
+
+def _in_words(slots: Sequence[str]) -> str:
+    """Return what an optimizer with these slots does, by the setting that makes it keep them.
+
+    >>> _in_words(["average"]), _in_words(["momentum", "v_hat"])
+    ('averages the variables', 'keeps momentum and v_hat')
+    """
+    settings = [*dict.fromkeys(map(_OF_SETTING.get, slots))]
+    known = [setting for setting in settings if setting is not None]
+    return listed(known) if len(known) == len(settings) else f"keeps {listed(slots)}"
 
 
 def _is_of_unknown_class(mapping: ValueMapping, slots: Sequence[int]) -> bool:
@@ -238,13 +254,15 @@ def _other_state(
         _alone(mapping.saved, inner, mapping.unused),
         _alone(mapping.live, live_inner, mapping.missing),
     )
-    verbs = ("keeps no", "no longer keeps"), ("keeps a", "also keeps")
-    for names, (keeps_rate, keeps) in zip(own, verbs, strict=True):
-        if "learning_rate" in names:
-            yield _Difference(f"{keeps_rate} learning rate now")
-            names.remove("learning_rate")
-        if names:
-            yield _Difference(f"{keeps} {listed(names)}")
+    # A schedule has no variable in Keras 3, and another one in Keras 2.
+    rate, of_schedule = "learning_rate", "current_learning_rate"
+    verbs = ("has a", "has no", "no longer keeps"), ("has no", "has a", "also keeps")
+    for names, (has_with_rate, has_with_other, keeps) in zip(own, verbs, strict=True):
+        for name, has in ((rate, has_with_rate), (of_schedule, has_with_other)):
+            if name in names:
+                yield _Difference(f"{has} learning-rate schedule now")
+        if others := [name for name in names if name not in (rate, of_schedule)]:
+            yield _Difference(f"{keeps} {listed(others)}")
 
 
 def _alone(graph: Graph, within: set[int], alone: Iterable[int]) -> list[str]:
