@@ -156,3 +156,25 @@ def test_a_setting_of_an_optimizer_is_named_as_a_person_sets_it(
         path = program(is_set=not is_set).save(str(tmp_path / f"c{is_set}"))
         check = cv.check(program(is_set=is_set), path)
         assert str(check).splitlines()[1].startswith(f"The optimizer {sentence}")
+
+
+def test_an_adam_of_tensorflow_1_has_its_name(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    v1 = tf.compat.v1
+
+    def saver(scope: str, *, trains: bool) -> Any:
+        with v1.variable_scope(scope):
+            variables = [v1.get_variable(name, (3, 4)) for name in ("w1", "w2")]
+        if trains:
+            v1.train.AdamOptimizer().minimize(sum(tf.reduce_sum(v**2) for v in variables))
+        return v1.train.Saver()
+
+    path = str(tmp_path / "m")
+    with tf.Graph().as_default(), v1.Session() as session:
+        trained = saver("net", trains=True)
+        session.run(v1.global_variables_initializer())
+        trained.save(session, path)
+    with tf.Graph().as_default():
+        sentence = str(cv.check(saver("net2", trains=False), path)).splitlines()[1]
+    assert sentence == "You removed the Adam optimizer and renamed the scope net to net2."

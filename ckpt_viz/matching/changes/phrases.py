@@ -28,6 +28,7 @@ from ckpt_viz.matching.changes.short_names import Part, ShortNames, Side, with_a
 from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.sequences import INDEX
 
+_POWERS = ("beta1_power", "beta2_power")  # of an Adam of TensorFlow 1
 _HEAD = "head"  # what a person may call the last layer
 _MODULE = "Module"  # a class that says nothing of its objects
 _BE = {
@@ -170,6 +171,7 @@ class Phrases:
     # --- acts
 
     def _one_sided(self, verb: str, state: str, names: list[str]) -> Phrase:
+        names = _with_adam(names)
         things = self._listed(names)
         return Phrase(verb, things, things, state, len(names) > 1)
 
@@ -453,6 +455,13 @@ class Phrases:
         if self.tells_unbuilt(deed):
             clause = f"{optimizer} is not built yet"
         return Phrase("", "", optimizer, "", tail=stay, clause=clause)
+
+
+def _with_adam(names: Sequence[str]) -> list[str]:
+    """Return names of parts; an Adam of TensorFlow 1 is not called by its two powers."""
+    others = [name for name in names if name.rpartition(".")[2] not in _POWERS]
+    is_adam = len(names) - len(others) == len(_POWERS)
+    return ["the Adam optimizer", *others] if is_adam else [*names]
 
 
 def _with_a_name(graph: Graph, part: int) -> int:
