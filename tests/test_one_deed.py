@@ -178,3 +178,21 @@ def test_an_adam_of_tensorflow_1_has_its_name(tmp_path: Path) -> None:
     with tf.Graph().as_default():
         sentence = str(cv.check(saver("net2", trains=False), path)).splitlines()[1]
     assert sentence == "You removed the Adam optimizer and renamed the scope net to net2."
+
+
+def test_a_part_that_shares_its_object_now_is_not_removed(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def program(*, is_tied: bool) -> Any:
+        net = tf.Module()
+        net.emb = tf.Module()
+        net.emb.w = tf.Variable(tf.ones((4, 4)))
+        net.out = net.emb if is_tied else tf.Module()
+        if not is_tied:
+            net.out.w = tf.Variable(tf.zeros((4, 4)))
+        return tf.train.Checkpoint(net=net)
+
+    path = program(is_tied=False).save(str(tmp_path / "c"))
+    check = cv.check(program(is_tied=True), path)
+    assert str(check).splitlines()[1] == "out is the same object as emb now."
+    assert check.findings[0].why == "out is the same object as emb now (1 value)."

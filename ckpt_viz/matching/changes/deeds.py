@@ -34,6 +34,7 @@ class Act(Enum):
     ADDED = auto()
     EMPTY = auto()  # the program has a part of the file, but nothing for its values
     UNTRAINED = auto()  # only the optimizer led to a part, and trains the part no longer
+    SHARED = auto()  # the name of a part leads to another part of the program
     VALUELESS = auto()  # the file has a part of the program, but no values of it
     FEWER = auto()  # parts are gone among others that are alike
     MORE = auto()
@@ -151,8 +152,22 @@ class Deeds:
         act = empty if all(map(is_empty, parts)) else fewer if is_unclear else gone
         if act is Act.REMOVED and self._are_untrained(parts):
             act = Act.UNTRAINED
+        shared = [self._shared_with(part) for part in parts] if act is Act.REMOVED else [None]
+        if None not in shared:
+            return Deed(Act.SHARED, (*parts,), tuple(obj for obj in shared if obj is not None))
         sure = Certainty.CERTAIN if is_unclear else self._sure_of(graph, group)
         return Deed(act, (*group.nodes,), (*group.objects,), group.words, sure)
+
+    def _shared_with(self, node: int) -> int | None:
+        """Return the part of the program that has the name of a part, and another counterpart."""
+        tree = self._saved.tree
+        holder = self.mapping.parts.get(tree.parents[node])
+        if holder is None:
+            return None
+        children = {c.local_name: c.node_id for c in self._live.nodes[holder.obj].children}
+        obj = children.get(tree.labels[node])
+        is_there = any(pair.obj == obj for pair in self.mapping.parts.values())
+        return obj if is_there and not INDEX.fullmatch(tree.labels[node]) else None
 
     def _sure_of(self, graph: Graph, group: Group) -> Certainty:
         """Return how sure it is that one side has a part alone.

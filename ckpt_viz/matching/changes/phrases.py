@@ -116,6 +116,8 @@ class Phrases:
                 )
             case Act.UNTRAINED:
                 return self._said("the optimizer no longer trains {}", self._were(deeds))
+            case Act.SHARED:
+                return self._shared(deeds)
             case Act.VALUELESS:
                 return self._said("the file has no values of {}", self._are(deeds))
             case Act.FEWER | Act.MORE:
@@ -174,6 +176,11 @@ class Phrases:
         names = _with_adam(names)
         things = self._listed(names)
         return Phrase(verb, things, things, state, len(names) > 1)
+
+    def _shared(self, deeds: Sequence[Deed]) -> Phrase:
+        names, others = self._were(deeds), self._listed(self._are(deeds))
+        state = f"the same object{'s' if len(names) > 1 else ''} as {others}"
+        return Phrase("", "", self._listed(names), state, len(names) > 1, is_new=True)
 
     def _said(self, clause: str, names: list[str]) -> Phrase:
         return Phrase("", "", "", "", clause=clause.format(self._listed(names)))
