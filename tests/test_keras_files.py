@@ -345,6 +345,16 @@ def test_missing_shards_are_named(tmp_path: Path) -> None:
     )
 
 
+def test_layers_in_a_missing_shard_are_not_new(tmp_path: Path) -> None:
+    import keras
+
+    path = saved(functional(keras), tmp_path / "x", ".weights.json")
+    (tmp_path / "x_00001.weights.h5").unlink()
+    text = str(cv.check(functional(keras), path))
+    assert "x_00001.weights.h5 is missing" in text and "added" not in text and "new" not in text
+    assert "  not in these files  " in text
+
+
 def _rewritten(source: Path, target: Path, changed: dict[str, bytes]) -> None:
     with zipfile.ZipFile(source) as archive, zipfile.ZipFile(target, "w") as new:
         for name in archive.namelist():

@@ -28,6 +28,7 @@ from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow, Restor
 
 _RAISES = (Why.SHAPE, Why.DTYPE, Why.DAMAGED, Why.FAILURE)
 _MAY_FIT = (Why.GUESS, Why.SHAPE, Why.DTYPE)  # a value with a place that it cannot take now
+_NEW = (Act.ADDED, Act.MORE, Act.VALUELESS, Act.WEIGHTLESS)
 _RANKS = {Destination.INTO: 1, Destination.HERE: 4}
 _FAILING = (Severity.ERROR, Severity.FAIL)
 _FEWEST = 10  # values of a file that can be one of another model
@@ -77,6 +78,8 @@ def _of_changes(
     names = ShortNames.of(saved, table.live)
     ranks, places = _ranks(table), _places(table, saved)
     named = [(change, change.deed) for change in changes if change.deed is not None]
+    if table.lacks_unknown:  # any of these parts may be there
+        named = [(change, deed) for change, deed in named if deed.act not in _NEW]
     named.sort(key=lambda both: (_least(ranks, both[0]), _least(places, both[1])))
     needed = _without_needless([deed for _, deed in named], table, every)
     deeds = _without_followers(needed, saved, table.live)

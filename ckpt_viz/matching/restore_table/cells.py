@@ -6,10 +6,9 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
 from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
-from ckpt_viz.matching.restore_table.rows import Destination, ValueCell, Why
+from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, ValueCell, Why
 
 WIDEST = 38  # characters of a name in a cell
-NOT_SAVED = "not in the file"
 MADE = "made by the restore"
 _STAYS = {
     Why.SHAPE: TableCell(CellSign.FAILS, "other shape"),
@@ -73,6 +72,11 @@ def fixed_cell(line: FoldedRows) -> TableCell | None:
         case Destination.WAITS:
             return _WAITS
     return _LEFT if cell.why is None else _LEFT_OUT.get(cell.why, _LEFT)
+
+
+def not_saved(table: RestoreTable) -> str:
+    """Return what replaces a name in the file for what only the program has."""
+    return "not in these files" if table.lacks_unknown else "not in the file"
 
 
 def no_object(line: FoldedRows) -> str:

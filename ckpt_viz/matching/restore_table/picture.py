@@ -21,9 +21,9 @@ from ckpt_viz.matching.correspondence.guesses import GuessedPart
 from ckpt_viz.matching.restore_table.cells import (
     IF_RIGHT,
     IN_PART,
-    NOT_SAVED,
     fixed_cell,
     no_object,
+    not_saved,
     plain_cell,
     value_look,
 )
@@ -117,7 +117,8 @@ class _PictureLines:
             parent,
             saved_name,
             live_name,
-            self._facts(self.table.saved, saved, folded) or NOT_SAVED * (not saved_name),
+            self._facts(self.table.saved, saved, folded)
+            or not_saved(self.table) * (not saved_name),
             self._facts(self.table.live, live, folded) or no_object(folded) * (not live_name),
             None if saved is None else self.places.get(saved),
             live if live is not None and live < len(self.table.live.nodes) else None,

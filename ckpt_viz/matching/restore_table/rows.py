@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import NamedTuple
 
+from ckpt_viz.formats.bundles.lost_files import lost_files
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.correspondence.pairs import Certainty
 
@@ -124,6 +125,12 @@ class RestoreTable:
         """The number of these that the fix restores."""
         cells = (row.fixed for row in self.rows if row.live is not None or row.is_made)
         return sum(cell is not None and cell.place is Destination.HERE for cell in cells)
+
+    @cached_property
+    def lacks_unknown(self) -> bool:
+        """Whether a file is missing whose values no other file of the checkpoint lists."""
+        lost = () if self.saved is None else lost_files(self.saved.stored_in)
+        return any(one.holds_unknown for one in lost)
 
     @cached_property
     def not_restored(self) -> Sequence[tuple[RestoreRow, ValueCell]]:

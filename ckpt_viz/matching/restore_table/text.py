@@ -12,10 +12,10 @@ from ckpt_viz.ground.text import count, end_of, printable
 from ckpt_viz.ground.wording import Wording
 from ckpt_viz.matching.restore_table.cells import (
     HERE,
-    NOT_SAVED,
     WIDEST,
     fixed_cell,
     no_object,
+    not_saved,
     plain_cell,
     value_look,
 )
@@ -125,7 +125,7 @@ def _cells(folding: Folding, line: FoldedRows) -> list[str]:
     first, table = line.rows[0], folding.table
     saved = _name(line.saved, line, value_look(table.saved, first.saved) if shows_shapes else "")
     live = _name(line.live, line, value_look(table.live, first.live) if shows_shapes else "")
-    saved = saved or NOT_SAVED
+    saved = saved or not_saved(table)
     live = live or no_object(line)
     number = count(len(line.rows), "value")
     return [saved, _words(plain_cell(folding, line)), _words(fixed_cell(line)), live, number]
