@@ -136,3 +136,28 @@ def test_check_warns_if_and_only_if_a_value_is_wrong(wirings: tuple[Wiring, Wiri
             return
     assert check.consumed
     assert bool(warned) == _is_wrong(source, target), (wirings, warned)
+
+
+def test_a_number_that_leads_a_value_astray_makes_no_shared_object(tmp_path: Path) -> None:
+    """The optimizer's first variable was that of the head; it is that of the body now."""
+    import keras
+    import tensorflow as tf
+
+    if keras.__version__.startswith("2."):
+        pytest.skip("the optimizers of Keras 2 do not track the variables that they train")
+
+    def program(units: int, *, is_frozen: bool) -> Any:
+        body = keras.layers.Dense(8, name="body")
+        body.trainable = not is_frozen
+        head = keras.layers.Dense(units, name="head")
+        model = keras.Sequential([keras.Input((4,)), body, head])
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return tf.train.Checkpoint(model=model, optimizer=optimizer)
+
+    path = program(10, is_frozen=True).save(str(tmp_path / "c"))
+    live = program(5, is_frozen=False)
+    check = cv.check(live, path)
+    assert "Two saved objects share" not in f"{check}{check.details}"
+    with pytest.raises(ValueError, match="incompatible"):
+        live.restore(path)
