@@ -131,6 +131,50 @@ def test_forty_lines_are_enough_for_all_states_of_an_optimizer(
     assert len(lines) <= _MOST, code
 
 
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize("is_resized", [True, False])
+def test_forty_lines_are_enough_for_an_h5_with_uneven_blocks(
+    library: str, is_resized: bool, tmp_path: Path
+) -> None:
+    """The names of EfficientNetB0 follow no rule, but they are those of its layers."""
+    keras = pytest.importorskip(library)
+
+    def model(units: int, *, is_longer: bool) -> Any:
+        keras.backend.clear_session()
+        layers = [keras.Input((2,)), keras.layers.Dense(2, name="stem_conv")]
+        for n, letters in enumerate(["a", "ab", "ab", "abc", "abc", "abcd", "a"], 1):
+            for letter in letters:
+                block = f"block{n}{letter}"
+                layers += [keras.layers.Dense(2, name=f"{block}_{e}") for e in ("se", "expand")]
+                layers += [keras.layers.BatchNormalization(name=f"{block}_bn")]
+        layers += [keras.layers.Dense(2, name="new")] if is_longer else []
+        made = keras.Sequential([*layers, keras.layers.Dense(units, name="head")])
+        made.compile(keras.optimizers.Adam(), "mse")
+        made.optimizer.build(made.trainable_variables)
+        return made
+
+    def state(made: Any) -> list[Any]:
+        return [*made.weights, *made.optimizer.variables]
+
+    old = model(3, is_longer=False)
+    new, applied = (model(3 + is_resized, is_longer=not is_resized) for _ in range(2))
+    for made, start in ((old, 1), (new, 5000), (applied, 5000)):
+        for number, variable in enumerate(state(made), start):
+            variable.assign(np.full(variable.shape, number, np.asarray(variable.numpy()).dtype))
+    path = str(tmp_path / "model.h5")
+    old.save(path)
+    cv.check(applied, path).fix().apply()
+    code = cv.check(new, path).fix().code
+    exec(compile(code, "fix.code", "exec"), {"ckpt": new})
+    for own, expected in zip(state(new), state(applied), strict=True):
+        np.testing.assert_array_equal(own.numpy(), expected.numpy())
+    lines = code.replace(path, "model.h5").splitlines()
+    assert len(lines) <= _MOST, code
+    assert max(len(line) for line in lines if not line.startswith("#")) <= 100, code
+    assert "for layer in ckpt.layers" in code and "*zip(ckpt.optimizer.variables" in code
+
+
 def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> None:
     import keras
 

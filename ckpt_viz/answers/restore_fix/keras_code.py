@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needed_by
+from ckpt_viz.answers.restore_fix.h5_rules import ruled
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
@@ -20,6 +21,7 @@ _CHECKED = (
     "for variable, value in values:",
     "    assert value.shape == tuple(variable.shape), variable",
 )
+_MOST_LINES = 20  # of the pairs of a program, without a rule for the names in the file
 _OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
 
 
@@ -66,7 +68,9 @@ def assigning_from_keras(
         imports.append("import tensorflow as tf")
     lines = [*imports, "", *helper, *_opening(file, path), "values = []"]
     for opened, by_value in by_file.items():
-        reading = [line for value, items in by_value.items() for line in _reading(value, items)]
+        reading = [
+            line for value, items in by_value.items() for line in _reading(file, value, items)
+        ]
         lines += [f"with h5py.File({opened}) as file:"] if not file.is_of_tfjs else []
         lines += reading if file.is_of_tfjs else [f"    {line}" for line in reading]
     return "\n".join([*lines, *_CHECKED, *ASSIGNED, *comments(left)]) + "\n"
@@ -111,11 +115,15 @@ def _file_of(file: Graph, path: str, key: str) -> str:
     return repr(stored.shard_of(key)) if isinstance(stored, Shards) else path
 
 
-def _reading(value: str, items: Sequence[Assigned]) -> Iterator[str]:
+def _reading(file: Graph, value: str, items: Sequence[Assigned]) -> Iterator[str]:
     """Yield the code that reads the values of one expression."""
+    pairs = [KeyedExpression(i.expression, i.key) for i in items]
+    lines = in_lines(pairs)
+    rules = ruled(file, pairs) if len(lines) > _MOST_LINES else None
+    if rules is not None and len(by_rules := [*rules.items, *in_lines(rules.rest)]) < len(lines):
+        yield from rules.before
+        lines = by_rules
     yield "keys = ["
-    yield from (
-        f"    {line}" for line in in_lines(KeyedExpression(i.expression, i.key) for i in items)
-    )
+    yield from (f"    {line}" for line in lines)
     yield "]"
     yield f"values += [(variable, {value}) for variable, key in keys]"

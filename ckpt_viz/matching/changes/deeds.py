@@ -159,15 +159,20 @@ class Deeds:
         return Deed(act, (*group.nodes,), (*group.objects,), group.words, sure)
 
     def _shared_with(self, node: int) -> int | None:
-        """Return the part of the program that has the name of a part, and another counterpart."""
+        """Return the part of the program that has the name of a part, and another name, too.
+
+        It has another counterpart. A number says nothing: any item may have it now.
+        """
         tree = self._saved.tree
         holder = self.mapping.parts.get(tree.parents[node])
-        if holder is None:
+        is_number = INDEX.fullmatch(tree.labels[node]) or self._is_in_list_of_keras(node)
+        if holder is None or is_number:
             return None
         children = {c.local_name: c.node_id for c in self._live.nodes[holder.obj].children}
         obj = children.get(tree.labels[node])
         is_there = any(pair.obj == obj for pair in self.mapping.parts.values())
-        return obj if is_there and not INDEX.fullmatch(tree.labels[node]) else None
+        has_other = obj is not None and self._live.tree.labels[obj] != tree.labels[node]
+        return obj if is_there and has_other else None
 
     def _sure_of(self, graph: Graph, group: Group) -> Certainty:
         """Return how sure it is that one side has a part alone.

@@ -130,7 +130,7 @@ class RestoreTable:
     def lacks_unknown(self) -> bool:
         """Whether a file is missing whose values no other file of the checkpoint lists."""
         lost = () if self.saved is None else lost_files(self.saved.stored_in)
-        return any(one.holds_unknown for one in lost)
+        return any(files.holds_unknown for files in lost)
 
     @cached_property
     def not_restored(self) -> Sequence[tuple[RestoreRow, ValueCell]]:
