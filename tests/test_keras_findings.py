@@ -226,3 +226,33 @@ def test_what_only_an_optimizer_holds_is_a_line_of_the_optimizer(tmp_path: Path)
     lines = str(cv.check(_model(keras), path)).splitlines()
     (line,) = (line for line in lines if "optimizer" in line and "keeps its own" in line)
     assert "optimizer.iteration" not in line and line.endswith("9 values")
+
+
+def test_a_guess_is_not_why_a_load_raises(tmp_path: Path) -> None:
+    """Keras looks under the number of the class, and finds nothing there."""
+    keras = keras_models.library("keras")
+
+    class Net(keras.Model):  # type: ignore[misc, name-defined]
+        def __init__(self, names: list[str]) -> None:
+            super().__init__()
+            for name in names:
+                setattr(self, name, keras.layers.Dense({"head": 3, "out": 5}.get(name, 8)))
+            self.order = tuple(names)
+
+        def call(self, values: Any) -> Any:
+            for name in self.order:
+                values = getattr(self, name)(values)
+            return values
+
+    old, new = Net(["a", "head"]), Net(["a", "mid", "out"])
+    for model in (old, new):
+        model(np.zeros((1, 8), np.float32))
+        model.compile("adam", "mse")
+        model.optimizer.build(model.trainable_variables)
+    path = str(tmp_path / "m.weights.h5")
+    old.save_weights(path)
+    whys = [finding.why for finding in cv.check(new, path).findings]
+    causes = [why for why in whys if "makes load_weights raise" in why]
+    assert len(causes) == 2 and all("no weights for" in why for why in causes)
+    with pytest.raises(ValueError, match="could not be loaded"):
+        new.load_weights(path)

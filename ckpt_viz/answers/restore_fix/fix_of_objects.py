@@ -87,8 +87,8 @@ class FixOfObjects(RestoreFix[CheckT]):
         number = sum(len(self._keys(node)) for node in left)
         objects = [*dict.fromkeys(self._to_build[node] for node in left)]
         meaning = self._meaning if name == CKPT else ""
-        building = partial(self._building, name=name)
-        yield from build_first(self._live, number, objects, building, meaning)
+        how = partial(self._building, name=name)
+        yield from build_first(self._live, number, objects, how, meaning)
 
     @property
     def _meaning(self) -> str:

@@ -175,7 +175,8 @@ class KerasObjects:
             if not own:
                 return f"The file has no weights for {place}"
             if self.is_guess(own[0]):
-                return f"Only order or shape tells which weights of the file belong to {place}"
+                only = "only order or shape tells which of the file belong to it"
+                return f"Keras finds no weights for {place}, and {only}"
             key = self._saved.nodes[own[0].saved or ROOT].attributes[0].checkpoint_key
             if key != with_slashes(key):
                 group, path = (name.rpartition("/vars/")[0] for name in (key, with_slashes(key)))
