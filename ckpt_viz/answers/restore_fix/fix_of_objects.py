@@ -45,6 +45,7 @@ from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.object_graph.graph import Graph, Origin
 from ckpt_viz.ground.expressions import operand, quoted
 from ckpt_viz.ground.gc_pause import gc_paused
+from ckpt_viz.ground.text import count
 from ckpt_viz.live.objects.live_source import is_plain
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights, write_keras_weights
