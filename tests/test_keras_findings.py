@@ -168,7 +168,7 @@ def test_a_model_that_is_not_built_is_to_be_built_before_a_load(
     assert sentence.startswith(f"The model is not built yet: {staying} of ")
     every = f"{check}{fix}{fix.code}"
     assert "removed" not in every and "no place" not in every and "restores all" not in every
-    assert "  call model on data once" in str(fix)
+    assert "  call ckpt on data once" in str(fix)
     before = len(fix.pairs)
     fix.apply()
     model(one)

@@ -34,8 +34,8 @@ def renamed_names(graph: Graph, names: Mapping[str, str]) -> Graph:
     """Return a graph in which tensors or scopes have other names, with all that is in them.
 
     A slash at the end is for people: "bert" and "bert/" are the same scope. An empty new name
-    takes a scope away. All names are those of before, so two scopes may exchange theirs. Dots as in
-    "bert.w" stand for slashes, in both names.
+    takes a scope away. All names are those of before, so two scopes may exchange theirs. If an
+    old name has dots, as "bert.w" for "bert/w", the new one may have dots, too.
     """
     scopes = {
         _scope(graph, old): (new if is_scope(graph, old) else new.replace(".", "/")).rstrip("/")

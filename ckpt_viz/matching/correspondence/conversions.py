@@ -132,9 +132,12 @@ def cast_of(saved: Graph, live: Graph, node: int, obj: int) -> Conversion | None
 
     Keras assigns what it reads, so floating-point numbers get the dtype of their variable.
     """
-    (was, *more), (now, *others) = saved.nodes[node].attributes, live.nodes[obj].attributes
+    attributes = saved.nodes[node].attributes, live.nodes[obj].attributes
+    if any(len(own) != 1 for own in attributes):
+        return None
+    was, now = (own[0] for own in attributes)
     dtypes = str(was.dtype), str(now.dtype)
-    if more or others or was.shape != now.shape or was.dtype == now.dtype:
+    if was.shape != now.shape or was.dtype == now.dtype:
         return None
     is_number = all(dtype.startswith(("float", "bfloat")) for dtype in dtypes)
     return Conversion(Form.CAST, dtype=dtypes[1]) if is_number else None

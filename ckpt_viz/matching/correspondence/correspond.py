@@ -98,7 +98,7 @@ def _of_hanging(saved: Graph, live: Graph) -> Iterator[Pair]:
     """Yield the variables below optimizers alone whose slots have one name for them on both sides.
 
     If one side trains fewer of them, the places in its list are those of other variables. Where a
-    program made more layers before, Keras has numbered all names anew: they are no evidence.
+    program made more layers before, Keras has given all names other numbers: they are no evidence.
     """
     was, now = saved.hanging.named_by_slots, live.hanging.named_by_slots
     if was.keys() <= now.keys() or now.keys() <= was.keys():
