@@ -163,7 +163,8 @@ def left_out(table: RestoreTable, accepting: str) -> LeftOut:
     unused = {row.saved for row, reason, _ in rows if reason is WhyLeftOut.UNUSED}
     is_open = unused | {row.saved for row, reason, _ in rows if reason is None}
     looks = {_look(saved, node) for node in is_open} if saved.is_name_based else set()
-    astray = {row.plain.other: row.live for row, _, _ in rows if row.plain.other in unused}
+    alone = (row for row, _, _ in rows if row.saved is None)  # what these get is a saved node
+    astray = {row.plain.other: row.live for row in alone if row.plain.other in unused}
     places: dict[WhyLeftOut, list[_LeftPlace]] = {reason: [] for reason in WhyLeftOut}
     guesses: list[_LeftPlace] = []
     for row, reason, cell in rows:

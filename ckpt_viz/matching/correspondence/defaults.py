@@ -170,7 +170,21 @@ class _Defaults:
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether a person gave two values, or the layers around them, different names."""
         names = zip(_names(self.mapping.saved, node), _names(self.mapping.live, obj), strict=True)
-        return any(was != now for was, now in names if self._is_chosen(was, now))
+        if any(was != now for was, now in names if self._is_chosen(was, now)):
+            return True
+        owner = next(filter(None, map(self._namesake, self.mapping.saved.tree.above(node))), None)
+        return owner is not None and owner not in self.mapping.live.tree.above(obj)
+
+    def _namesake(self, node: int) -> int | None:
+        """Return the sure counterpart of a layer to which a person gave one name on both sides."""
+        pair = self.mapping.parts.get(node)
+        if pair is None or is_guess(pair):
+            return None
+        was, now = (
+            self.mapping.saved.nodes[node].own_name,
+            self.mapping.live.nodes[pair.obj].own_name,
+        )
+        return pair.obj if was == now and self._is_chosen(was or "") else None
 
     def _is_chosen(self, *names: str) -> bool:
         return all(name and self._full_names.is_chosen(name) for name in names)

@@ -227,6 +227,14 @@ class PairedItems:
         """Return whether two items hold equal values in equal parts."""
         return self.saved.content[x] == self.live.content[y]
 
+    def have_one_chosen_name(self, x: int, y: int) -> bool:
+        """Return whether a person gave two items one name: it decides for all that is in them."""
+        return not self.saved.strong[x].isdisjoint(self.live.strong[y])
+
+    def have_one_kind(self, x: int, y: int) -> bool:
+        """Return whether two layers have values of the same local names, of whatever shapes."""
+        return self.saved.kinds(x) == self.live.kinds(y) != set()
+
     def are_alike(self, x: int, y: int) -> bool:
         """Return whether both items hold others, or both are values."""
         return bool(self.saved.items.children[x]) == bool(self.live.items.children[y])
@@ -245,22 +253,26 @@ class PairedItems:
 
     def _words_of_several(self, content: int) -> Set[str]:
         """Return the words and numbers in the names of several items of a content on one side."""
+        return self.words_of_several(*self._of_content(content))
 
-        def parts(names: Set[str]) -> Set[str]:
-            return numbers(names).union(*map(words, names))
-
-        return self._of_several(content, parts)
+    def words_of_several(self, xs: Sequence[int], ys: Sequence[int]) -> Set[str]:
+        """Return the words and numbers in the names of several of some items of one side."""
+        return self._of_several(xs, ys, lambda names: numbers(names).union(*map(words, names)))
 
     def _names_of_several(self, content: int) -> Set[str]:
         """Return the names that several items of a content have on one side."""
-        return self._of_several(content, lambda names: names)
+        return self._of_several(*self._of_content(content), lambda names: names)
 
-    def _of_several(self, content: int, parts: Callable[[Set[str]], Set[str]]) -> Set[str]:
-        """Return the parts of names that several items of a content have on one side."""
+    def _of_content(self, content: int) -> tuple[Sequence[int], Sequence[int]]:
+        return self.saved.of_content(content), self.live.of_content(content)
+
+    def _of_several(
+        self, xs: Sequence[int], ys: Sequence[int], parts: Callable[[Set[str]], Set[str]]
+    ) -> Set[str]:
+        """Return the parts of names that several of some items of one side have."""
         several: set[str] = set()
-        for side in (self.saved, self.live):
-            each = (parts(side.names(item)) for item in side.of_content(content))
-            counts = Counter(chain.from_iterable(each))
+        for side, items in ((self.saved, xs), (self.live, ys)):
+            counts = Counter(chain.from_iterable(parts(side.names(item)) for item in items))
             several.update(part for part, count in counts.items() if count > 1)
         return several
 
@@ -405,7 +417,11 @@ def linked_by_words(
     """Yield the items whose names share more words than those of any other two of them."""
     names = [*map(paired.saved.last_names, xs)], [*map(paired.live.last_names, ys)]
     by_name = {xs[i]: ys[j] for i, j in paired_by_name(*names).items()}
-    links = [(x, y) for x, y in product(xs, ys) if paired.are_related(x, y)]
+    saved_names, live_names = paired.saved.names, paired.live.names
+    common = paired.words_of_several(xs, ys)
+    links = [
+        (x, y) for x, y in product(xs, ys) if are_related(saved_names(x), live_names(y), common)
+    ]
     counts = Counter(x for x, _ in links), Counter(y for _, y in links)
     for x, y in links:
         is_told = by_name.get(x) == y or counts[0][x] == counts[1][y] == 1

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from functools import cache
 
-from ckpt_viz.graphs.nodes.walks import reached
+from ckpt_viz.graphs.nodes.walks import above, reached
 from ckpt_viz.matching.correspondence.descriptions import Described
 from ckpt_viz.matching.correspondence.nearest import depth_in_common
 from ckpt_viz.matching.correspondence.pairing import PairedItems
@@ -84,10 +84,14 @@ class _Rivals:
 
         An item is no rival if a restore binds it by more than order, or its own counterpart has
         better evidence. Nor is it if the pair agrees in names that the item does not have, or in
-        having none.
+        having none, or is in layers of one name that the item is not in.
         """
         equals = side.of_content(side.content[item])
         x, y = (item, other) if is_saved else (other, item)
+        owner = self._owner_by_name(x, y)
+        if owner is not None:
+            inside = owner[0] if is_saved else owner[1]
+            equals = [each for each in equals if inside in above(side.items.parent, each)]
         has_own_names = self.saved.named[x] == self.live.named[y]
         are_alike = (x in self.saved.are_named) == (y in self.live.are_named)
         for rival in equals if len(equals) <= _MOST_RIVALS else ():
@@ -101,6 +105,17 @@ class _Rivals:
                 yield evidence, True
             elif not self._is_settled(*partner) and self._evidence(*partner) <= evidence:
                 yield evidence, False
+
+    def _owner_by_name(self, x: int, y: int) -> tuple[int, int] | None:
+        """Return the nearest sure pair around two items to which a person gave one name."""
+        holders = {*above(self.live.items.parent, y)}
+        for node in above(self.saved.items.parent, x):
+            pair = self.paired.by_node.get(node)
+            if pair is None or pair.obj not in holders or pair.certainty is Certainty.GUESS:
+                continue
+            if self.paired.have_one_chosen_name(*pair[:2]):
+                return pair.node, pair.obj
+        return None
 
     def _is_settled(self, x: int, y: int) -> bool:
         """Return whether a restore binds a pair, by more than the order of layers without names."""

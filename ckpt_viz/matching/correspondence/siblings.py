@@ -264,7 +264,7 @@ class Siblings:
         rivals += [worth(other, y) for other in xs if other != x]
         if self.paired.are_related(x, y):
             return all(rival < least for rival in rivals)
-        return self._have_one_kind(x, y) and not any(rivals)
+        return self.paired.have_one_kind(x, y) and not any(rivals)
 
     def _have_rivals(self, x: int, y: int) -> bool:
         """Return whether an equal attribute beside one of two attributes is free, too.
@@ -346,7 +346,7 @@ class Siblings:
         if not self.paired.may_be_renamed and self._is_refused(x, y):
             return 0.0
         worth = _CONTENT * similarity - is_contradicted + _RELATED * self.paired.are_related(x, y)
-        worth += _KIND * self._have_one_kind(x, y)
+        worth += _KIND * self.paired.have_one_kind(x, y)
         worth += _NAMED * ((x in self.saved.are_named) == (y in self.live.are_named))
         return worth + _BEGINNING * begin_alike(self.saved.names(x), self.live.names(y))
 
@@ -367,13 +367,9 @@ class Siblings:
         if is_contradicted or is_unit != self.live.items.is_unit(y):
             return False
         if is_unit:
-            is_similar = similarity >= _MOSTLY or self._have_one_kind(x, y)
+            is_similar = similarity >= _MOSTLY or self.paired.have_one_kind(x, y)
             return is_similar and self.paired.may_be_renamed
         return similarity >= _MOSTLY
-
-    def _have_one_kind(self, x: int, y: int) -> bool:
-        """Return whether two layers have values of the same local names, of whatever shapes."""
-        return self.saved.kinds(x) == self.live.kinds(y) != set()
 
     # --- other names
 

@@ -178,7 +178,8 @@ class WholeTree:
     def _has_namesake_in_place(self, x: int, y: int) -> bool:
         """Return whether an item of the same name is where a holder was, or comes to.
 
-        A name in a part that both sides surely have wins over equal content elsewhere.
+        A name in a part that both sides surely have wins over equal content elsewhere. In layers
+        to which a person gave one name, the same kind does.
         """
         saved, live = self.saved.items, self.live.items
         pair = self.paired.by_node.get(saved.parent[x])
@@ -187,14 +188,18 @@ class WholeTree:
         above = self.paired.by_node.get(node)
         before = saved.children.get(node, ()) if above is not None and _is_sure(above) else ()
         xs, ys = self.paired.free(before, beside)
-        return any(self._are_of_one_name(x, other) for other in ys if other != y) or any(
-            self._are_of_one_name(other, y) for other in xs if other != x
+        return any(self._may_stay(x, other) for other in ys if other != y) or any(
+            self._may_stay(other, y) for other in xs if other != x
         )
 
-    def _are_of_one_name(self, x: int, y: int) -> bool:
-        """Return whether two holders have one local name, and the name is no index."""
-        are_holders = bool(self.saved.items.children[x] and self.live.items.children[y])
-        return are_holders and bool(self.saved.labels[x] & self.live.labels[y])
+    def _may_stay(self, x: int, y: int) -> bool:
+        """Return whether two holders in a pair have one local name, and the name is no index."""
+        if not (self.saved.items.children[x] and self.live.items.children[y]):
+            return False
+        above = self.saved.items.parent[x], self.live.items.parent[y]
+        is_told = min(above) > ROOT and self.paired.have_one_chosen_name(*above)
+        is_of_kind = is_told and self.paired.have_one_kind(x, y)
+        return is_of_kind or bool(self.saved.labels[x] & self.live.labels[y])
 
     def _leaves_its_layer(self, x: int, y: int) -> bool:
         """Return whether a value would go to another layer without most values of its own."""

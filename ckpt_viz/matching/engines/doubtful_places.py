@@ -56,10 +56,13 @@ class Doubts:
                 yield number
 
     def below(self, roots: Collection[int]) -> set[int]:
-        """Return objects and what is in them, without what an equal name tells."""
+        """Return objects and what is in them: the outermost name decides for all of it.
+
+        All objects of a class have equal names inside, such as `key` in each attention.
+        """
         inside: set[int] = set()
         for number, way in self.ways.items():  # holders first
-            if number in roots or (way.holder in inside and not self._is_told(number)):
+            if number in roots or way.holder in inside:
                 inside.add(number)
         return inside
 
@@ -68,12 +71,6 @@ class Doubts:
         way, saveable = self.ways[number], self.live.saveables[number]
         names = self.saved.names.get(way.path, ""), saveable.name or ""
         return way.holder is not None and are_of_others(names, saveable.class_name, self._names)
-
-    def _is_told(self, number: int) -> bool:
-        """Return whether the file has the name that a person gave an object."""
-        saveable = self.live.saveables[number]
-        name = self.saved.names.get(self.ways[number].path, "")
-        return name == saveable.name != "" and not is_automatic(name, saveable.class_name)
 
 
 def are_of_others(

@@ -20,6 +20,7 @@ _GIVEN = {
     *("batch_normalization", "layer_normalization", "group_normalization", "rms_normalization"),
     *("lstm", "gru", "simple_rnn", "bidirectional", "sequential", "functional", "model"),
 }
+_WAYS = ("forward", "backward")  # of the two layers in a Bidirectional
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class FullNames:
         That includes its layers with weights, which Keras 3 does not track in a list.
         """
         types = {node.type_name for node in live.nodes if node.type_name}
-        return cls(frozenset({*_GIVEN, *map(path_component, types)}))
+        given = {*_GIVEN, *map(path_component, types)}
+        return cls(frozenset(given.union(f"{way}_{name}" for way in _WAYS for name in given)))
 
     def plain(self, full_name: str) -> str:
         """Return a full name without the numbers with which Keras makes it unique.

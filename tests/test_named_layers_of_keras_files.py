@@ -1,0 +1,152 @@
+"""A name that a person gave to a layer decides for the whole layer, with all that is in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ckpt_viz as cv
+
+pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
+FORMS = (".weights.h5", ".keras", ".h5")
+
+
+@pytest.fixture
+def keras_3() -> ModuleType:
+    return pytest.importorskip("keras")  # type: ignore[no-any-return]
+
+
+# --- layers with other layers in them, each with a name
+
+
+def _attention(keras: Any, name: str) -> Callable[[Any], Any]:
+    layer = keras.layers.MultiHeadAttention(2, 2, name=name)
+    return lambda x: layer(x, x)
+
+
+def _both_ways(keras: Any, name: str) -> Callable[[Any], Any]:
+    layer: Callable[[Any], Any] = keras.layers.Bidirectional(
+        keras.layers.GRU(2, return_sequences=True), name=name
+    )
+    return layer
+
+
+def _nested(keras: Any, name: str) -> Callable[[Any], Any]:
+    layers = [keras.layers.Dense(4, name=inner) for inner in ("first", "second")]
+    model: Callable[[Any], Any] = keras.Sequential([keras.Input((3, 4)), *layers], name=name)
+    return model
+
+
+def _encoder(keras: Any, name: str) -> Callable[[Any], Any]:
+    class Encoder(keras.layers.Layer):  # type: ignore[misc]
+        def __init__(self, **keywords: Any) -> None:
+            super().__init__(**keywords)
+            self.attention = keras.layers.MultiHeadAttention(2, 2)
+            self.norm = keras.layers.LayerNormalization()
+            self.mix = keras.layers.Dense(4)
+
+        def build(self, shape: Any) -> None:
+            self.attention.build(shape, shape)
+            self.norm.build(shape)
+            self.mix.build(shape)
+
+        def call(self, x: Any) -> Any:
+            return self.mix(self.norm(x + self.attention(x, x)))
+
+    return Encoder(name=name)
+
+
+_KINDS: Mapping[str, Callable[[Any, str], Callable[[Any], Any]]] = {
+    "attention": _attention,
+    "both ways": _both_ways,
+    "nested": _nested,
+    "encoder": _encoder,
+}
+_EDITS = {
+    "first removed": (("e0", "e1"), ("e1",)),
+    "one in front": (("e0", "e1"), ("pre", "e0", "e1")),
+    "swapped": (("e0", "e1"), ("e1", "e0")),
+}
+
+
+def _numbered(model: Any, first: int) -> Any:
+    """Give each variable of a model a value of its own."""
+    for number, variable in enumerate(model.weights, first):
+        variable.assign(np.full(variable.shape, number).astype(variable.dtype))
+    return model
+
+
+def _model(keras: Any, kind: str, names: Sequence[str], first: int) -> Any:
+    keras.backend.clear_session()
+    x = inputs = keras.Input((3, 4))
+    for name in names:
+        x = _KINDS[kind](keras, name)(x)
+    return _numbered(keras.Model(inputs, keras.layers.Dense(2, name="head")(x)), first)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("edit", _EDITS)
+@pytest.mark.parametrize("kind", _KINDS)
+def test_a_named_layer_gets_all_of_its_own_values(
+    keras_3: ModuleType, kind: str, edit: str, form: str, tmp_path: Path
+) -> None:
+    before, after = _EDITS[edit]
+    old, new = _model(keras_3, kind, before, 1), _model(keras_3, kind, after, 1000)
+    path = str(tmp_path / f"x{form}")
+    (old.save_weights if form == ".weights.h5" else old.save)(path)
+    others = [v for v in new.weights if new.layers[1] is new.get_layer(after[0])]
+    check = cv.check(new, path)
+    text = str(check)
+    fix = check.fix()
+    assert not fix.guesses
+    fix.apply()
+    for name in {*before} & {*after} | {"head"}:
+        pairs = zip(old.get_layer(name).weights, new.get_layer(name).weights, strict=True)
+        for was, now in pairs:
+            if "seed" not in now.path:
+                np.testing.assert_array_equal(was, now, f"{name}: {now.path}")
+    assert form == ".h5" or "↷" in text
+    assert {"pre"} - {*after} or (np.asarray(others[0]) >= 1000).all()
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_new_recurrent_layer_in_front_takes_no_values(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    """The named layer stands behind a larger one now, so one of its values has another shape."""
+
+    def model(first: int, *names: str) -> Any:
+        keras_3.backend.clear_session()
+        layers = keras_3.layers
+        x = inputs = keras_3.Input((3, 2))
+        for name in names:
+            x = layers.LSTM(4, name=name, return_sequences=True)(x)
+        return _numbered(keras_3.Model(inputs, layers.Dense(2, name="head")(x)), first)
+
+    def values(model: Any, name: str) -> Mapping[str, Any]:
+        layer = model.get_layer(name)
+        return {v.path: np.asarray(v) for v in layer.weights if "seed" not in v.path}
+
+    old, new = model(1, "rnn"), model(1000, "pre", "rnn")
+    before = {name: values(new, name) for name in ("pre", "rnn")}
+    path = tmp_path / f"x{form}"
+    (old.save_weights if form == ".weights.h5" else old.save)(path)
+    cv.check(new, path).fix().apply()
+    saved, mine = values(old, "rnn"), values(new, "rnn")
+    for name, value in mine.items():
+        has_fit = saved[name].shape == value.shape
+        np.testing.assert_array_equal(value, saved[name] if has_fit else before["rnn"][name])
+    for name, value in values(new, "pre").items():
+        np.testing.assert_array_equal(value, before["pre"][name])
+    if form == ".h5":
+        by_name = {"by_name": True, "skip_mismatch": True}
+        assert "restores 4 of 8 values.\n" in str(cv.check(new, path, options=by_name))
+        new = model(1000, "pre", "rnn")
+        new.load_weights(path, **by_name)
+        assert all((np.asarray(v) >= 1000).all() for v in new.get_layer("pre").weights)
+        assert sum((np.asarray(v) < 1000).all() for v in new.weights) == 4
