@@ -150,3 +150,66 @@ def test_a_new_recurrent_layer_in_front_takes_no_values(
         new.load_weights(path, **by_name)
         assert all((np.asarray(v) >= 1000).all() for v in new.get_layer("pre").weights)
         assert sum((np.asarray(v) < 1000).all() for v in new.weights) == 4
+
+
+# --- states of optimizers go with their variables, or stay
+
+
+def _compiled(keras: Any, model: Any, first: int) -> Any:
+    """Give each variable of a model and its Adam a value of its own."""
+    model.compile(keras.optimizers.Adam(), "mse")
+    model.optimizer.build(model.trainable_variables)
+    for number, variable in enumerate([*model.weights, *model.optimizer.variables], first):
+        variable.assign(np.full(variable.shape, number).astype(variable.dtype))
+    return model
+
+
+def _states(model: Any) -> Mapping[int, Sequence[float]]:
+    """Return the values of the two states of each trained variable, by the variable's own."""
+    (_, _, *states) = (float(np.asarray(v).flat[0]) for v in model.optimizer.variables)
+    own = [int(np.asarray(v).flat[0]) for v in model.trainable_variables]
+    return {value: states[2 * i : 2 * i + 2] for i, value in enumerate(own)}
+
+
+def _of_attributes(keras: Any, names: Sequence[str], first: int) -> Any:
+    keras.backend.clear_session()
+
+    class Net(keras.Model):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            for name in names:
+                setattr(self, name, keras.layers.Dense(3 if name == "head" else 4))
+
+        def call(self, x: Any) -> Any:
+            for name in names:
+                x = getattr(self, name)(x)
+            return x
+
+    model = Net()
+    model(np.zeros((1, 4)))
+    return _compiled(keras, model, first)
+
+
+def _assert_states_follow(old: Any, new: Any) -> None:
+    """Assert that no variable has the saved states of another one."""
+    saved = _states(old)
+    for value, states in _states(new).items():
+        for place, state in enumerate(states):
+            is_own = state >= 1000
+            assert is_own or (value in saved and state == saved[value][place])
+
+
+@pytest.mark.parametrize(
+    "names", (["inp", "fc1", "head"], ["fc1", "dropped", "head"], ["inp", "fc2", "fc3", "head"])
+)
+def test_states_whose_owner_no_file_tells_are_guesses_in_a_changed_model(
+    keras_3: ModuleType, names: list[str], tmp_path: Path
+) -> None:
+    old, new = (
+        _of_attributes(keras_3, each, first)
+        for each, first in ((["fc1", "fc2", "head"], 1), (names, 1000))
+    )
+    old.save_weights(tmp_path / "x.weights.h5")
+    cv.check(new, tmp_path / "x.weights.h5").fix().apply()
+    assert any(state < 1000 for states in _states(new).values() for state in states)
+    _assert_states_follow(old, new)

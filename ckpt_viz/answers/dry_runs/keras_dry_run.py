@@ -200,9 +200,30 @@ class KerasOutcome(_OfLoadWeights):
             return False
         if now is not None and now.optimizer in self._misnumbered:
             return was is not None and self._offered.get(now.variable) == was.variable
+        if was is None and now is not None:
+            return values_of(self.target.graph.nodes[now.variable]) not in self._unsettled
         if was is None or now is None:
             return was is None
         return is_unnamed(was.name) or was.name == now.name
+
+    @cached_property
+    def _unsettled(self) -> Set[object]:
+        """The looks of the values that one side has alone: no number tells one's states then.
+
+        A file may not tell whose the states are, and another variable may have them.
+        """
+        assert self.saved is not None
+        saved, live, kept = self.saved, self.target.graph, dict[int, int]()
+        for obj, node in self._offered.items():
+            if obj not in self._doubtful and fits(saved, live, node, obj):
+                kept[node] = obj
+        every = (saved, {*kept}), (live, {*kept.values()})
+        return {
+            values_of(graph.nodes[node])
+            for graph, known in every
+            for node in graph.tree.preorder()
+            if has_value(graph.nodes[node]) and node not in known
+        }
 
     @cached_property
     def _misnumbered(self) -> Set[int | None]:

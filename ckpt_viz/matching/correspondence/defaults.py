@@ -158,13 +158,16 @@ class _Defaults:
     def _agreed_guesses(self) -> Iterator[Pair]:
         """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
 
-        The places in its lists are no evidence: full names may be theirs alone.
+        The places in its lists are no evidence: full names may be theirs alone. A number in Keras'
+        file tells nothing of a state without an owner.
         """
-        saved = self.mapping.saved
+        saved, live = self.mapping.saved, self.mapping.live
         for pair in self.mapping.pairs:
             if is_guess(pair) and self.bound.get(pair.node) == pair.obj:
                 slot, holder = saved.nodes[pair.node].slot, saved.tree.parents[pair.node]
-                if slot is not None or saved.nodes[holder].role is Role.OPTIMIZER:
+                is_counter = not saved.is_of_keras or live.nodes[pair.obj].slot is None
+                is_listed = saved.nodes[holder].role is Role.OPTIMIZER and is_counter
+                if slot is not None or is_listed:
                     yield pair
 
     def _contradict(self, node: int, obj: int) -> bool:

@@ -14,7 +14,7 @@ from ckpt_viz.graphs.slots.keras_3_slots import only_places
 from ckpt_viz.graphs.slots.keras_optimizers import VARIABLES
 from ckpt_viz.graphs.slots.optimizer_table import name_in_keras_3
 from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
-from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, weakest
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, is_guess, weakest
 from ckpt_viz.matching.correspondence.sequences import sequences
 
 # By optimizer, name and variable.
@@ -238,42 +238,60 @@ def _in_order_of_variables(
         node = nodes.get(run.variable, -1)
         for state, obj in zip(known_runs.get(node, ()), run.states, strict=False):
             yield Pair(state, obj, pairs[node].certainty, Evidence.SLOT)
-    shapes = [{values_of(saved.graph.nodes[state]) for state in run} for run in saved_runs]
-    blocks = _by_layer(live.graph, [run for run in runs if run.variable in nodes])
-    known = sum(map(len, blocks))
-
-    def fits(block: Sequence[_StatesOfOne], at: int) -> bool:
-        own = [{values_of(saved.graph.nodes[nodes[run.variable]])} for run in block]
-        return shapes[at : at + len(block)] == own
-
-    certainty = Certainty.LIKELY if known != len(saved_runs) else Certainty.CERTAIN
-    if known > len(saved_runs):  # the program trains more
-        places = _places_of_some(blocks, len(saved_runs), fits)
-    elif len(saved_runs) <= known + _others_trained(saved, live, runs, pairs):
-        places = only_places(blocks, len(saved_runs), fits, len)
-    else:
-        return
-    for block, at in places:
-        for run, saved_states in zip(block, saved_runs[at:], strict=False):
-            sure = weakest(certainty, pairs[nodes[run.variable]].certainty)
-            for state, obj in zip(saved_states, run.states, strict=True):
-                yield Pair(state, obj, sure, Evidence.SLOT)
+    places = _PlacesOfRuns(saved, live, saved_runs, pairs, nodes)
+    paired = [run for run in runs if run.variable in nodes]
+    sure = [run for run in paired if not is_guess(pairs[nodes[run.variable]])]
+    yield from places.of(sure)
+    if sure != paired:  # the place of a guess tells nothing of the others
+        for pair in places.of(paired):
+            yield pair._replace(certainty=Certainty.GUESS)
 
 
-def _others_trained(
-    saved: _Side, live: _Side, runs: Sequence[_StatesOfOne], pairs: Mapping[int, Pair]
-) -> int:
-    """Return how many saved variables the optimizer may have trained that it does not train now.
+class _PlacesOfRuns(NamedTuple):
+    """Finds the places of variables among the numbered states of Keras' file."""
 
-    Their layers are gone, or frozen.
-    """
-    trained, states = {run.variable for run in runs}, {*saved.numbered}
-    others = (
-        node
-        for node in saved.graph.tree.preorder()
-        if node not in pairs or pairs[node].obj not in trained
-    )
-    return sum(has_value(saved.graph.nodes[node]) for node in others if node not in states)
+    saved: _Side
+    live: _Side
+    saved_runs: Sequence[Sequence[int]]
+    pairs: Mapping[int, Pair]
+    nodes: Mapping[int, int]
+
+    def of(self, runs: Sequence[_StatesOfOne]) -> Iterator[Pair]:
+        """Yield the states of variables whose counterparts are known, where shapes tell them."""
+        nodes, graph, count = self.nodes, self.saved.graph, len(self.saved_runs)
+        shapes = [{values_of(graph.nodes[state]) for state in run} for run in self.saved_runs]
+
+        def fits(block: Sequence[_StatesOfOne], at: int) -> bool:
+            own = [{values_of(graph.nodes[nodes[run.variable]])} for run in block]
+            return shapes[at : at + len(block)] == own
+
+        blocks = _by_layer(self.live.graph, runs)
+        if len(runs) > count:  # the program trains more
+            places = _places_of_some(blocks, count, fits)
+        elif count <= len(runs) + self._others_trained(runs):
+            places = only_places(blocks, count, fits, len)
+        else:
+            return
+        certainty = Certainty.LIKELY if len(runs) != count else Certainty.CERTAIN
+        for block, at in places:
+            for run, saved_states in zip(block, self.saved_runs[at:], strict=False):
+                sure = weakest(certainty, self.pairs[nodes[run.variable]].certainty)
+                for state, obj in zip(saved_states, run.states, strict=True):
+                    yield Pair(state, obj, sure, Evidence.SLOT)
+
+    def _others_trained(self, runs: Sequence[_StatesOfOne]) -> int:
+        """Return how many saved variables the optimizer may have trained besides these.
+
+        Their layers are gone, or frozen.
+        """
+        trained, states = {run.variable for run in runs}, {*self.saved.numbered}
+        graph = self.saved.graph
+        others = (
+            node
+            for node in graph.tree.preorder()
+            if node not in self.pairs or self.pairs[node].obj not in trained
+        )
+        return sum(has_value(graph.nodes[node]) for node in others if node not in states)
 
 
 def _places_of_some(
