@@ -213,3 +213,42 @@ def test_states_whose_owner_no_file_tells_are_guesses_in_a_changed_model(
     cv.check(new, tmp_path / "x.weights.h5").fix().apply()
     assert any(state < 1000 for states in _states(new).values() for state in states)
     _assert_states_follow(old, new)
+
+
+@pytest.mark.parametrize("form", (".weights.h5", ".keras"))
+def test_a_layer_of_a_class_of_ones_own_keeps_its_values_if_one_is_gone(
+    keras_3: ModuleType, form: str, tmp_path: Path
+) -> None:
+    """As many values as before: a new layer in front has as many as the others have lost."""
+
+    class Own(keras_3.layers.Layer):  # type: ignore[misc,name-defined]
+        def __init__(self, *, has_scale: bool, name: str) -> None:
+            super().__init__(name=name)
+            self.has_scale = has_scale
+
+        def build(self, shape: Any) -> None:
+            self.w = self.add_weight(shape=(4, 4), name="w")
+            self.g = self.add_weight(shape=(4,), name="g") if self.has_scale else 1
+            self.b = self.add_weight(shape=(4,), name="b")
+
+        def call(self, x: Any) -> Any:
+            return x @ self.w * self.g + self.b
+
+    def model(first: int, *, has_scale: bool) -> Any:
+        keras_3.backend.clear_session()
+        own = [Own(has_scale=has_scale, name=name) for name in ("own0", "own1")]
+        before = [] if has_scale else [keras_3.layers.Dense(4, name="pre")]
+        head = keras_3.layers.Dense(3, name="head")
+        return _compiled(
+            keras_3, keras_3.Sequential([keras_3.Input((4,)), *before, *own, head]), first
+        )
+
+    old, new = model(1, has_scale=True), model(1000, has_scale=False)
+    path = tmp_path / f"x{form}"
+    (old.save_weights if form == ".weights.h5" else old.save)(path)
+    fix = cv.check(new, path).fix()
+    fix.apply()
+    for name in ("own0", "own1"):
+        np.testing.assert_array_equal(new.get_layer(name).w, old.get_layer(name).w)
+    assert all((np.asarray(v) >= 1000).all() for v in new.get_layer("pre").weights)
+    _assert_states_follow(old, new)

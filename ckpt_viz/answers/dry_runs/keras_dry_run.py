@@ -36,7 +36,7 @@ from ckpt_viz.live.keras.keras_private import is_model
 from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import fits
-from ckpt_viz.matching.engines.doubtful_places import without_number
+from ckpt_viz.matching.engines.doubtful_places import are_of_others, without_number
 from ckpt_viz.matching.engines.keras_h5_loading import h5_loading
 from ckpt_viz.matching.engines.keras_loading import weights_loading
 from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
@@ -124,17 +124,19 @@ class KerasOutcome(_OfLoadWeights):
         """
         assert self.saved is not None
         live, parents = self.target.graph, (self.target.graph.tree.parents, self.saved.tree.parents)
-        misfits = [
+        misfits = {
             obj
             for obj, node in self._offered.items()
             if not fits(self.saved, live, node, obj)
             and cast_of(self.saved, live, node, obj) is None
-        ]
+        }
         holders = {parents[0][obj] for obj in misfits if optimizer_of(live, obj) is None}
         values = {
             obj: node
             for obj, node in self._offered.items()
-            if parents[0][obj] not in holders and self._has_one_meaning(node, obj)
+            if parents[0][obj] not in holders
+            and (obj not in misfits or _rank(self.saved, node) == _rank(live, obj))
+            and self._has_one_meaning(node, obj)
         }
         moved = dict(self._of_equal_numbers())
         values |= moved
@@ -204,7 +206,24 @@ class KerasOutcome(_OfLoadWeights):
             return values_of(self.target.graph.nodes[now.variable]) not in self._unsettled
         if was is None or now is None:
             return was is None
-        return is_unnamed(was.name) or was.name == now.name
+        is_of_other = self._are_of_others(was.variable, now.variable)
+        return not is_of_other and (is_unnamed(was.name) or was.name == now.name)
+
+    def _are_of_others(self, node: int, obj: int) -> bool:
+        """Return whether the layers of two variables have names of which one is elsewhere."""
+        assert self.saved is not None
+        saved, live = self.saved, self.target.graph
+        was, now = saved.tree.parents[node], live.tree.parents[obj]
+        names = saved.nodes[was].own_name or "", live.nodes[now].own_name or ""
+        return are_of_others(names, live.nodes[now].type_name or "", self._names_of_layers)
+
+    @cached_property
+    def _names_of_layers(self) -> tuple[Set[str], Set[str]]:
+        """The names of all layers of the file, and of the program."""
+        assert self.saved is not None
+        graphs = self.saved, self.target.graph
+        saved, live = ({n.own_name for n in graph.nodes if n.own_name} for graph in graphs)
+        return saved, live
 
     @cached_property
     def _unsettled(self) -> Set[object]:
@@ -246,6 +265,10 @@ class KerasOutcome(_OfLoadWeights):
         """What happens if the call does not raise, in a few words."""
         loaded = sum(loaded.key is not None for loaded in self.loading.loaded)
         return f"sets {loaded} of {count(len(self.loading.loaded), 'value')}"
+
+
+def _rank(graph: Graph, node: int) -> int:
+    return len(graph.nodes[node].attributes[0].shape or ())
 
 
 def _are_told_by_paths(saved: Graph, node: int, live: Graph, obj: int) -> bool:
