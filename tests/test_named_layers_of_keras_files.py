@@ -155,9 +155,9 @@ def test_a_new_recurrent_layer_in_front_takes_no_values(
 # --- states of optimizers go with their variables, or stay
 
 
-def _compiled(keras: Any, model: Any, first: int) -> Any:
+def _compiled(keras: Any, model: Any, first: int, **options: Any) -> Any:
     """Give each variable of a model and its Adam a value of its own."""
-    model.compile(keras.optimizers.Adam(), "mse")
+    model.compile(keras.optimizers.Adam(**options), "mse")
     model.optimizer.build(model.trainable_variables)
     for number, variable in enumerate([*model.weights, *model.optimizer.variables], first):
         variable.assign(np.full(variable.shape, number).astype(variable.dtype))
@@ -252,3 +252,56 @@ def test_a_layer_of_a_class_of_ones_own_keeps_its_values_if_one_is_gone(
         np.testing.assert_array_equal(new.get_layer(name).w, old.get_layer(name).w)
     assert all((np.asarray(v) >= 1000).all() for v in new.get_layer("pre").weights)
     _assert_states_follow(old, new)
+
+
+def test_no_layer_inside_takes_the_values_of_one_whose_name_is_elsewhere(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    """The second of two recurrent layers has another name, and the first one's name another class.
+
+    The call gives it the values of the first one, without an error for them.
+    """
+
+    def model(first: int, *made: tuple[str, str]) -> Any:
+        keras_3.backend.clear_session()
+        layers, x = keras_3.layers, (inputs := keras_3.Input((3, 4)))
+        for kind, name in made:
+            if kind == "LSTM":
+                x = layers.LSTM(4, return_sequences=True, name=name)(x)
+            else:
+                x = layers.BatchNormalization(name=name)(x)
+        return _compiled(keras_3, keras_3.Model(inputs, layers.Dense(2, name="out")(x)), first)
+
+    norm = "BatchNormalization"
+    old = model(1, (norm, "first"), ("LSTM", "gamma"), ("LSTM", "delta"))
+    new = model(1000, (norm, "first"), (norm, "gamma"), ("LSTM", "zeta"))
+    path = tmp_path / "x.weights.h5"
+    old.save_weights(path)
+    cv.check(new, path).fix().apply()
+    assert all((np.asarray(v) >= 1000).all() for v in new.get_layer("zeta").cell.weights)
+    _assert_states_follow(old, new)
+
+
+@pytest.mark.parametrize(
+    "options", ({"amsgrad": True}, {"use_ema": True}, {"gradient_accumulation_steps": 2})
+)
+@pytest.mark.parametrize("form", (".weights.h5", ".keras"))
+def test_an_optimizer_with_a_further_slot_keeps_the_others(
+    keras_3: ModuleType, form: str, options: Mapping[str, Any], tmp_path: Path
+) -> None:
+    def model(first: int, **options: Any) -> Any:
+        keras_3.backend.clear_session()
+        layers = [keras_3.layers.Dense(4, name="body"), keras_3.layers.Dense(2, name="head")]
+        model = keras_3.Sequential([keras_3.Input((3,)), *layers])
+        return _compiled(keras_3, model, first, **options)
+
+    def moments(model: Any) -> Mapping[str, float]:
+        states = model.optimizer.variables
+        ends = ("momentum", "velocity")
+        return {v.path: float(np.asarray(v).flat[0]) for v in states if v.path.endswith(ends)}
+
+    old, new = model(1), model(1000, **options)
+    path = tmp_path / f"x{form}"
+    (old.save_weights if form == ".weights.h5" else old.save)(path)
+    cv.check(new, path).fix().apply()
+    assert moments(new) == moments(old)

@@ -171,23 +171,35 @@ class _Defaults:
                     yield pair
 
     def _contradict(self, node: int, obj: int) -> bool:
-        """Return whether a person gave two values, or the layers around them, different names."""
+        """Return whether a person gave two values, or the layers around them, different names.
+
+        So it is if one of them is in a layer whose name another layer of the other side has.
+        """
         names = zip(_names(self.mapping.saved, node), _names(self.mapping.live, obj), strict=True)
         if any(was != now for was, now in names if self._is_chosen(was, now)):
             return True
-        owner = next(filter(None, map(self._namesake, self.mapping.saved.tree.above(node))), None)
-        return owner is not None and owner not in self.mapping.live.tree.above(obj)
-
-    def _namesake(self, node: int) -> int | None:
-        """Return the sure counterpart of a layer to which a person gave one name on both sides."""
-        pair = self.mapping.parts.get(node)
-        if pair is None or is_guess(pair):
-            return None
-        was, now = (
-            self.mapping.saved.nodes[node].own_name,
-            self.mapping.live.nodes[pair.obj].own_name,
+        chosen = (
+            self._names_above(self.mapping.saved, node),
+            self._names_above(self.mapping.live, obj),
         )
-        return pair.obj if was == now and self._is_chosen(was or "") else None
+        return any(
+            not (own - other).isdisjoint(every)
+            for own, other, every in zip(
+                chosen, reversed(chosen), reversed(self._layers), strict=True
+            )
+        )
+
+    def _names_above(self, graph: Graph, node: int) -> set[str]:
+        """Return the names that a person gave to the layers around a value."""
+        names = (graph.nodes[holder].own_name for holder in graph.tree.above(node))
+        return {name for name in names if name and self._is_chosen(name)}
+
+    @cached_property
+    def _layers(self) -> tuple[set[str], set[str]]:
+        """The names of all layers of the checkpoint, and of the program, where they have any."""
+        graphs = self.mapping.saved, self.mapping.live
+        saved, live = ({n.own_name for n in graph.nodes if n.own_name} for graph in graphs)
+        return saved, live
 
     def _is_chosen(self, *names: str) -> bool:
         return all(name and self._full_names.is_chosen(name) for name in names)
