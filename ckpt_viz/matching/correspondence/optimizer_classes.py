@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from ckpt_viz.files.keras_files.state import rows_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.keras_optimizers import generation_of
 from ckpt_viz.graphs.slots.optimizer_table import (
@@ -57,6 +58,9 @@ class OptimizerSlots:
         node = self.graph.nodes[self.optimizer]
         if known := [row for row in rows if row.name == node.type_name]:
             return known
+        if self.graph.is_of_keras:  # its states have numbers, and no lists
+            named = rows_of(node.type_name or node.own_name)
+            return [row for row in named if has_slots_of(row, self.names)]
         children = [child.local_name for child in node.children]
         lists = [name for name in children if name in SLOT_NAMES]
         rows = [row for row in rows if has_slots_of(row, self.names) and _has_lists_of(row, lists)]
