@@ -305,3 +305,20 @@ def test_an_optimizer_with_a_further_slot_keeps_the_others(
     (old.save_weights if form == ".weights.h5" else old.save)(path)
     cv.check(new, path).fix().apply()
     assert moments(new) == moments(old)
+
+
+def test_a_guess_of_a_value_with_a_number_goes_to_the_same_number(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    """A quantized layer also has a scale, which has the shape of the bias."""
+
+    def model() -> Any:
+        keras_3.backend.clear_session()
+        return keras_3.Sequential([keras_3.Input((3,)), keras_3.layers.Dense(4, name="a")])
+
+    old, new = model(), model()
+    old.get_layer("a").bias.assign(np.full(4, 0.5))
+    old.quantize("int8")
+    old.save_weights(tmp_path / "x.weights.h5")
+    cv.check(new, tmp_path / "x.weights.h5").fix(guesses=True).apply()
+    np.testing.assert_array_equal(new.get_layer("a").bias, np.full(4, 0.5))

@@ -84,9 +84,16 @@ class Described:
         return names[::-1]
 
     def number(self, item: int) -> int | None:
-        """Return an item's place in a sequence, or the number at the end of its local name."""
+        """Return an item's place in a sequence, or the number at the end of its local name.
+
+        A value in Keras' own files has a number even where it has a name, too.
+        """
         index = self.index[item]
-        return trailing_number(self.labels[item]) if index is None else index
+        if index is not None:
+            return index
+        return trailing_number(
+            {self.rank[item]} if self.rank[item].isdecimal() else self.labels[item]
+        )
 
     def kinds(self, item: int) -> set[str]:
         """Return the local names of the values directly below an item."""
