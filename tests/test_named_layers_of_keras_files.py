@@ -77,7 +77,8 @@ _EDITS = {
 def _numbered(model: Any, first: int) -> Any:
     """Give each variable of a model a value of its own."""
     for number, variable in enumerate(model.weights, first):
-        variable.assign(np.full(variable.shape, number).astype(variable.dtype))
+        dtype = getattr(variable.dtype, "name", variable.dtype)
+        variable.assign(np.full(variable.shape, number).astype(dtype))
     return model
 
 
@@ -160,7 +161,8 @@ def _compiled(keras: Any, model: Any, first: int, **options: Any) -> Any:
     model.compile(keras.optimizers.Adam(**options), "mse")
     model.optimizer.build(model.trainable_variables)
     for number, variable in enumerate([*model.weights, *model.optimizer.variables], first):
-        variable.assign(np.full(variable.shape, number).astype(variable.dtype))
+        dtype = getattr(variable.dtype, "name", variable.dtype)
+        variable.assign(np.full(variable.shape, number).astype(dtype))
     return model
 
 
@@ -322,3 +324,27 @@ def test_a_guess_of_a_value_with_a_number_goes_to_the_same_number(
     old.save_weights(tmp_path / "x.weights.h5")
     cv.check(new, tmp_path / "x.weights.h5").fix(guesses=True).apply()
     np.testing.assert_array_equal(new.get_layer("a").bias, np.full(4, 0.5))
+
+
+@pytest.mark.parametrize("library", ("keras", "tf_keras"))
+def test_a_layer_at_its_path_keeps_its_kernel_if_its_bias_is_gone(
+    library: str, tmp_path: Path
+) -> None:
+    """Nobody named the layers, and another one without a bias is new behind it."""
+    keras = pytest.importorskip(library)
+
+    def model(first: int, *, has_norm: bool) -> Any:
+        keras.backend.clear_session()
+        of_keras = keras.layers
+        layers = [of_keras.Conv2D(2, 1), of_keras.Conv2D(4, 1, use_bias=not has_norm)]
+        norm = [of_keras.BatchNormalization()] if has_norm else []
+        return _numbered(
+            keras.Sequential([keras.Input((3, 3, 1)), *layers, *norm, of_keras.Dense(2)]), first
+        )
+
+    old, new = model(1, has_norm=False), model(1000, has_norm=True)
+    old.save_weights(tmp_path / "x.weights.h5")
+    cv.check(new, tmp_path / "x.weights.h5").fix().apply()
+    for was, now in ((0, 0), (1, 1), (2, 3)):
+        for value, other in zip(old.layers[was].weights, new.layers[now].weights, strict=False):
+            np.testing.assert_array_equal(np.asarray(other), np.asarray(value))

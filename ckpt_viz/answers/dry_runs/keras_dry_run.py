@@ -140,6 +140,7 @@ class KerasOutcome(_OfLoadWeights):
         }
         moved = dict(self._of_equal_numbers())
         values |= moved
+        values |= dict(self._of_other_numbers())
         owners = {(parents[0][obj], parents[1][node]) for obj, node in values.items()}
         counts = Counter(obj for obj, _ in owners), Counter(node for _, node in owners)
         only = (both for both in owners if counts[0][both[0]] == counts[1][both[1]] == 1)
@@ -153,6 +154,31 @@ class KerasOutcome(_OfLoadWeights):
             else Pair(node, obj, Certainty.CERTAIN, Evidence.PLACE)
             for obj, node in [*sorted(both for both in only if ROOT not in both), *values.items()]
         ]
+
+    def _of_other_numbers(self) -> Iterator[tuple[int, int]]:
+        """Yield the values of objects that have more or fewer than Keras finds, by their names.
+
+        Keras loads none of them. Other shapes show that it is another object.
+        """
+        assert self.saved is not None
+        offers, target, saved, live = (
+            self.loading.offers,
+            self.target,
+            self.saved,
+            self.target.graph,
+        )
+        for number, keys in offers.of_objects.items():
+            obj = target.objects.get(number)
+            if obj is None or number in offers.by_order or obj in self._doubtful or not keys:
+                continue
+            names = {saved.tree.labels[self.nodes[key]]: self.nodes[key] for key in keys}
+            own = {live.tree.labels[y]: y for y in live.tree.children[obj]}
+            shared = sorted(name for name in names.keys() & own.keys() if not name.isdecimal())
+            both = [(own[name], names[name]) for name in shared]
+            if len(names) != len(target.weights.saveables[number].own) and all(
+                fits(saved, live, node, y) for y, node in both
+            ):
+                yield from both
 
     def _of_equal_numbers(self) -> Iterator[tuple[int, int]]:
         """Yield the values of objects at other paths, if only these two have such values.
