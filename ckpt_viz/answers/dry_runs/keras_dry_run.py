@@ -156,9 +156,9 @@ class KerasOutcome(_OfLoadWeights):
         ]
 
     def _of_other_numbers(self) -> Iterator[tuple[int, int]]:
-        """Yield the values of objects that have more or fewer than Keras finds, by their names.
+        """Yield the values of layers that have more or fewer than Keras finds, by their names.
 
-        Keras loads none of them. Other shapes show that it is another object.
+        Keras loads none of them. Other shapes show that it is another layer.
         """
         assert self.saved is not None
         offers, target, saved, live = (
@@ -169,7 +169,8 @@ class KerasOutcome(_OfLoadWeights):
         )
         for number, keys in offers.of_objects.items():
             obj = target.objects.get(number)
-            if obj is None or number in offers.by_order or obj in self._doubtful or not keys:
+            is_told = number not in offers.by_order and obj not in self._doubtful
+            if obj is None or not is_told or live.nodes[obj].role is Role.OPTIMIZER:
                 continue
             names = {saved.tree.labels[self.nodes[key]]: self.nodes[key] for key in keys}
             own = {live.tree.labels[y]: y for y in live.tree.children[obj]}
@@ -236,7 +237,7 @@ class KerasOutcome(_OfLoadWeights):
         return not is_of_other and (is_unnamed(was.name) or was.name == now.name)
 
     def _are_of_others(self, node: int, obj: int) -> bool:
-        """Return whether the layers of two variables have names of which one is elsewhere."""
+        """Return whether the layers of two variables differ in a name that is also elsewhere."""
         assert self.saved is not None
         saved, live = self.saved, self.target.graph
         was, now = saved.tree.parents[node], live.tree.parents[obj]
