@@ -319,7 +319,9 @@ def retinaface_44_incompatible_tensor_of_layer_with_weights(at: Path) -> Any:
     return saved(at, model=keras_2_sequential(4, 5, 2)), live
 
 
-@thread(Kind.OPTIMIZER_CHANGED, Severity.ERROR, "(root).optimizer", "has a learning-rate schedule now")
+@thread(
+    Kind.OPTIMIZER_CHANGED, Severity.ERROR, "(root).optimizer", "has a learning-rate schedule now"
+)
 def keras_19492_learning_rate_has_become_a_schedule(at: Path) -> Any:
     def loop(rate: Any) -> Any:
         model = keras_3_sequential(4)
