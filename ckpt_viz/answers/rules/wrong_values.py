@@ -19,7 +19,6 @@ from ckpt_viz.matching.engines.trace import Action
 
 def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
     """Find saved values that lose their variable to another value."""
-    parts = case.run.mapping.parts
     for node, obj, _ in case.trace.joining(Action.REPEAT):
         is_explained = node in explained.nodes or obj in explained.objects
         if is_explained or not has_value(case.saved.nodes[node]):
@@ -29,6 +28,7 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
             continue
         if _is_gone(case, node) and not _is_gone(case, kept):
             continue  # an index led the value to the object of another
+        parts = case.run.mapping.parts
         if len({parts[n].obj for n in (kept, node) if n in parts}) > 1:
             continue  # each has an object of its own, and an index led to the other one
         is_kept = has_value(case.saved.nodes[kept])

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from ckpt_viz.answers.restore_check.check_result import RestoreCheck
     from ckpt_viz.answers.restore_fix.fix import RestoreFix
 
-_PACKAGE = "ckpt_viz"
+_PACKAGE, _SHORT = "ckpt_viz", "cv"
 _RESTORES = ("restore", "read")
 _OF_LOADS = ("custom_objects", "compile", "safe_mode")
 _ASSERTS = ("assert_consumed", "assert_existing_objects_matched", "assert_nontrivial_match")
@@ -148,7 +148,7 @@ class RestoreCall:
         """Show the check and its fix, in the names of the user; raises what `check` raises."""
         target, _ = _name_for(self.target, "ckpt", shell)
         session, _ = _name_for(self.session, "session", shell)
-        package = variable_of(shell, sys.modules["ckpt_viz"]) or _PACKAGE
+        package = variable_of(shell, sys.modules[_PACKAGE]) or _SHORT
         expression = f"{package}.check({self._arguments(target)})"
         check = self.check(of_expression(expression, None if self.session is None else session))
         if kernel_shell() is None:
@@ -168,8 +168,8 @@ class RestoreCall:
 
     def _notes_on_others(self, shell: Any) -> Iterator[str]:
         """Yield a note on each name of the check that the user does not have."""
-        if variable_of(shell, sys.modules["ckpt_viz"]) is None:
-            yield f"`{_PACKAGE}` needs `import {_PACKAGE}`"
+        if variable_of(shell, sys.modules[_PACKAGE]) is None:
+            yield f"`{_SHORT}` needs `import {_PACKAGE} as {_SHORT}`"
         for name, obj in (("ckpt", self.target), ("session", self.session)):
             if obj is not None and expression_for(shell, obj) is None:
                 yield _name_for(obj, name, shell)[1]
