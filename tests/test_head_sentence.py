@@ -580,3 +580,22 @@ def test_a_question_follows_the_words_that_it_is_about(tmp_path: Path) -> None:
     check = cv.check(program("net", 16, 12, 16, 4), path)
     assert [*faults_in(check)] == []
     assert sentence_of(check).endswith("and one of 2 alike layers is new. Which one?")
+
+
+@pytest.mark.parametrize("form", ["ckpt", ".weights.h5", ".keras"])
+def test_a_layer_of_another_class_under_its_name_is_neither_removed_nor_added(
+    form: str, tmp_path: Path
+) -> None:
+    keras = keras_3()
+
+    def model(layer: Any) -> Any:
+        return keras.Sequential([keras.Input((3, 4)), layer, keras.layers.Dense(2, name="head")])
+
+    was = model(keras.layers.LSTM(4, return_sequences=True, name="mix"))
+    live = model(keras.layers.BatchNormalization(name="mix"))
+    path = str(tmp_path / f"model{form}")
+    if form == "ckpt":
+        path, live = ckpt(model=was).save(path), ckpt(model=live)
+    else:
+        (was.save if form == ".keras" else was.save_weights)(path)
+    assert sentence_of(cv.check(live, path)) == "mix is another layer now."

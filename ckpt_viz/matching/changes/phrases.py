@@ -259,6 +259,8 @@ class Phrases:
             [f"{self._listed(was)} with {self._listed(now)}" for was, now in pairs], most=self.most
         )
         was, now = ([name for pair in pairs for name in pair[i]] for i in (0, 1))
+        if was == now:
+            return Phrase("", "", self._listed(now), "another layer", len(now) > 1, is_new=True)
         return Phrase(
             "replaced", done, self._listed(now), f"in place of {self._listed(was)}", len(now) > 1
         )
@@ -395,6 +397,23 @@ class Phrases:
         if len(names) == 1:
             return Phrase("moved", f"{things} to another place", things, "in another place")
         return Phrase("reordered", things, things, "in another order", is_many=True)
+
+    def with_namesakes(self, deeds: Sequence[Deed]) -> list[Deed]:
+        """Return the deeds, with one in place of what is gone and what is new under its name."""
+        gone = {
+            self._only_name(self.names.saved, d.nodes): d for d in deeds if d.act is Act.REMOVED
+        }
+        new = {self._only_name(self.names.live, d.objects): d for d in deeds if d.act is Act.ADDED}
+        both = {gone[name]: new[name] for name in gone.keys() & new.keys() - {""}}
+        joined = [
+            replace(deed, act=Act.REPLACED, objects=both[deed].objects) if deed in both else deed
+            for deed in deeds
+        ]
+        return [deed for deed in joined if deed not in both.values()]
+
+    def _only_name(self, side: Side, nodes: Sequence[int]) -> str:
+        names = self._list(side, nodes)
+        return names[0] if len(names) == 1 else ""
 
     def head_of(self, removed: Sequence[Deed], added: Sequence[Deed]) -> Deed | None:
         """Return that the last layers of a model are others, if that is what happened."""

@@ -41,7 +41,7 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
         last: A clause that follows all deeds if there is space; "" for none.
     """
     groups: dict[object, list[Deed]] = {}
-    for deed in deeds:
+    for deed in phrases.with_namesakes(deeds):
         groups.setdefault(_key(deed), []).append(deed)
     _join_heads(groups, phrases)
     every = [*groups.values()]
