@@ -80,12 +80,16 @@ def _of_slots(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[
     """Yield the slot variables of variables and optimizers that belong together.
 
     If an optimizer is gone, another one may train its variables as well. That one has a counterpart
-    of its own, which tells its steps.
+    of its own, which tells its steps, and whose slots come first.
     """
     of_saved, of_live = _slots_of(saved), _slots_of(live)
     paired = {pair.obj for pair in pairs.values()}
-    for optimizer, saved_slots in of_saved.items():
-        own = _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
+    owns = {
+        optimizer: _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
+        for optimizer in of_saved
+    }
+    for optimizer in sorted(of_saved, key=lambda each: owns[each] is None):
+        own, saved_slots = owns[optimizer], of_saved[optimizer]
         others = [obj for obj in of_live if obj in paired] if optimizer is not None else []
         for obj in others if own is None else [own]:
             live_slots = of_live.get(obj, {})
