@@ -26,6 +26,7 @@ from ckpt_viz.files.saved.locate import locate
 from ckpt_viz.files.saved.saved_source import read_saved
 from ckpt_viz.files.saved.tfjs_reader import TFJS
 from ckpt_viz.formats.storage.zip_archive import error_of_zipfile, member_of
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph, Layout
@@ -66,6 +67,19 @@ class _OfLoadWeights(Outcome):
         return (
             (f"{method}()", raised and replace(raised, message=" ".join(raised.message.split()))),
         )
+
+
+def _chosen_name(graph: Graph, node: int) -> str:
+    """Return the local name of the layer that holds a value; "" for one of Keras."""
+    name = graph.tree.labels[graph.tree.parents[node]]
+    return "" if is_automatic(name, None) else name
+
+
+def _is_of_model(graph: Graph, node: int) -> bool:
+    """Return whether a value is a model's own, and none of an optimizer."""
+    above = (graph.nodes[part].role for part in graph.tree.above(node))
+    is_own = graph.nodes[node].slot is None and has_value(graph.nodes[node])
+    return is_own and Role.OPTIMIZER not in above
 
 
 @dataclass(frozen=True)
@@ -254,9 +268,10 @@ class KerasOutcome(_OfLoadWeights):
 
     @cached_property
     def _unsettled(self) -> Set[object]:
-        """The looks of the values that one side has alone: no number tells one's states then.
+        """The looks of values that are new or gone: no number tells the states of these then.
 
-        A file may not tell whose the states are, and another variable may have them.
+        A file may not tell whose the states are, and another variable may have them. As many values
+        on both sides may only have moved, unless people gave other names to their layers.
         """
         assert self.saved is not None
         saved, live, kept = self.saved, self.target.graph, dict[int, int]()
@@ -264,12 +279,17 @@ class KerasOutcome(_OfLoadWeights):
             if obj not in self._doubtful and fits(saved, live, node, obj):
                 kept[node] = obj
         every = (saved, {*kept}), (live, {*kept.values()})
-        return {
-            values_of(graph.nodes[node])
+        was, now = (
+            Counter(
+                (values_of(graph.nodes[node]), _chosen_name(graph, node))
+                for node in graph.tree.preorder()
+                if _is_of_model(graph, node) and node not in known
+            )
             for graph, known in every
-            for node in graph.tree.preorder()
-            if has_value(graph.nodes[node]) and node not in known
-        }
+        )
+        looks = [Counter(look for look, _ in alone.elements()) for alone in (was, now)]
+        renamed = [{look for look, name in alone if name} for alone in (was - now, now - was)]
+        return {*(looks[0] - looks[1]), *(looks[1] - looks[0]), *(renamed[0] & renamed[1])}
 
     @cached_property
     def _misnumbered(self) -> Set[int | None]:

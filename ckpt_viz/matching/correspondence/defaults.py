@@ -11,6 +11,7 @@ from functools import cached_property
 from itertools import dropwhile
 
 from ckpt_viz.graphs.nodes.nodes import Role, has_value
+from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, is_guess
@@ -159,16 +160,31 @@ class _Defaults:
         """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
 
         The places in its lists are no evidence: full names may be theirs alone. A number in Keras'
-        file tells nothing of a state without an owner.
+        file tells nothing of a state without an owner if variables of its shape are open.
         """
         saved, live = self.mapping.saved, self.mapping.live
         for pair in self.mapping.pairs:
             if is_guess(pair) and self.bound.get(pair.node) == pair.obj:
                 slot, holder = saved.nodes[pair.node].slot, saved.tree.parents[pair.node]
-                is_counter = not saved.is_of_keras or live.nodes[pair.obj].slot is None
-                is_listed = saved.nodes[holder].role is Role.OPTIMIZER and is_counter
+                is_listed = saved.nodes[holder].role is Role.OPTIMIZER
+                now = live.nodes[pair.obj].slot if saved.is_of_keras else None
+                if now is not None and values_of(live.nodes[now.variable]) in self._open_looks:
+                    is_listed = False
                 if slot is not None or is_listed:
                     yield pair
+
+    @cached_property
+    def _open_looks(self) -> frozenset[object]:
+        """The looks of the model's values that have no sure counterparts."""
+        sides = zip(
+            (self.mapping.saved, self.mapping.live), self._settled, self._of_optimizers, strict=True
+        )
+        return frozenset(
+            values_of(graph.nodes[node])
+            for graph, settled, aside in sides
+            for node in graph.tree.preorder()
+            if has_value(graph.nodes[node]) and node not in settled and node not in aside
+        )
 
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether a person gave two values, or the layers around them, different names.
