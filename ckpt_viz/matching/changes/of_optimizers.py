@@ -26,6 +26,7 @@ _OF_SETTING = {
     "average": "averages the variables",
     **dict.fromkeys(("velocity_hat", "v_hat", "vhat"), "uses amsgrad"),
 }
+OTHER_ORDER = "trains its variables in another order"
 ALSO_TRAINS = "also trains"  # of variables that it did not train
 
 
@@ -228,7 +229,7 @@ def _other_order(mapping: ValueMapping, was: list[int], now: list[int]) -> Itera
     shared = {*before} & {*after}
     orders = ([*dict.fromkeys(filter(shared.__contains__, side))] for side in (before, after))
     if next(orders) != next(orders):
-        yield _Difference("trains its variables in another order")
+        yield _Difference(OTHER_ORDER)
 
 
 def _holders(

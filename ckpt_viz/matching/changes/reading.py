@@ -28,7 +28,7 @@ from ckpt_viz.matching.changes.edges import (
 from ckpt_viz.matching.changes.emptied import Emptied
 from ckpt_viz.matching.changes.in_sequences import Shift, shifts
 from ckpt_viz.matching.changes.kind import Kind
-from ckpt_viz.matching.changes.of_optimizers import States, changed_optimizers
+from ckpt_viz.matching.changes.of_optimizers import OTHER_ORDER, States, changed_optimizers
 from ckpt_viz.matching.changes.parts_alone import (
     at_or_below,
     below_optimizers,
@@ -264,7 +264,10 @@ class _ChangesReader:
         else:
             saved = self.mapping.saved
             self._edges({*below_optimizers(saved), saved.save_counter})
+        is_reordered = any(group.kind is Kind.REORDERED for group in self._groups.values())
         for change in of_optimizers:
+            if is_reordered and OTHER_ORDER in change.deed.words:
+                continue  # it follows its model
             kind = Kind.OPTIMIZER_CHANGED
             nodes, objects = list(change.nodes), list(change.objects)
             self._leave_out_slots(nodes, objects)
