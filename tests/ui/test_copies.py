@@ -118,7 +118,7 @@ def test_a_search_becomes_code_and_a_new_name_is_asked_for(
     _select(explorer, "net")
     copies = explorer.locator(".ckv-details .ckv-copies")
     copies.get_by_role("button", name="Rename…").click()
-    box = copies.get_by_label("New name of net")
+    box = copies.get_by_role("combobox", name="New name of net")
     expect(box).to_be_focused()
     expect(box).to_have_value("net")
     keys.type("step")
