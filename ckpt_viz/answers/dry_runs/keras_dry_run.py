@@ -256,15 +256,8 @@ class KerasOutcome(_OfLoadWeights):
         saved, live = self.saved, self.target.graph
         was, now = saved.tree.parents[node], live.tree.parents[obj]
         names = saved.nodes[was].own_name or "", live.nodes[now].own_name or ""
-        return are_of_others(names, live.nodes[now].type_name or "", self._names_of_layers)
-
-    @cached_property
-    def _names_of_layers(self) -> tuple[Set[str], Set[str]]:
-        """The names of all layers of the file, and of the program."""
-        assert self.saved is not None
-        graphs = self.saved, self.target.graph
-        saved, live = ({n.own_name for n in graph.nodes if n.own_name} for graph in graphs)
-        return saved, live
+        every = saved.own_names, live.own_names
+        return are_of_others(names, live.nodes[now].type_name or "", every)
 
     @cached_property
     def _unsettled(self) -> Set[object]:

@@ -450,6 +450,11 @@ class Graph:
         return first_edges(self.nodes)
 
     @cached_property
+    def own_names(self) -> frozenset[str]:
+        """The names that the objects have themselves, as Keras' layers do."""
+        return frozenset(node.own_name for node in self.nodes if node.own_name)
+
+    @cached_property
     def edges_to(self) -> tuple[tuple[tuple[int, str], ...], ...]:
         """For each node: parent and local name of every edge that leads to it."""
         edges: list[list[tuple[int, str]]] = [[] for _ in self.nodes]

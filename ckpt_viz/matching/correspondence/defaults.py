@@ -194,28 +194,16 @@ class _Defaults:
         names = zip(_names(self.mapping.saved, node), _names(self.mapping.live, obj), strict=True)
         if any(was != now for was, now in names if self._is_chosen(was, now)):
             return True
-        chosen = (
-            self._names_above(self.mapping.saved, node),
-            self._names_above(self.mapping.live, obj),
-        )
-        return any(
-            not (own - other).isdisjoint(every)
-            for own, other, every in zip(
-                chosen, reversed(chosen), reversed(self._layers), strict=True
-            )
+        saved, live = self.mapping.saved, self.mapping.live
+        was, now = self._names_above(saved, node), self._names_above(live, obj)
+        return not (was - now).isdisjoint(live.own_names) or not (now - was).isdisjoint(
+            saved.own_names
         )
 
     def _names_above(self, graph: Graph, node: int) -> set[str]:
         """Return the names that a person gave to the layers around a value."""
         names = (graph.nodes[holder].own_name for holder in graph.tree.above(node))
         return {name for name in names if name and self._is_chosen(name)}
-
-    @cached_property
-    def _layers(self) -> tuple[set[str], set[str]]:
-        """The names of all layers of the checkpoint, and of the program, where they have any."""
-        graphs = self.mapping.saved, self.mapping.live
-        saved, live = ({n.own_name for n in graph.nodes if n.own_name} for graph in graphs)
-        return saved, live
 
     def _is_chosen(self, *names: str) -> bool:
         return all(name and self._full_names.is_chosen(name) for name in names)

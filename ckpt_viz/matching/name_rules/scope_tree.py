@@ -149,8 +149,7 @@ def _with_several_scopes(live: Graph) -> Iterator[tuple[int, list[int]]]:
 
 def _names_in(live: Graph) -> set[str]:
     """Return all names that a program has for its parts."""
-    names = {canonical(label) for label in live.tree.labels}
-    names |= {node.own_name for node in live.nodes if node.own_name}
+    names = {canonical(label) for label in live.tree.labels} | live.own_names
     return names | {part for obj in variables_of(live) for part in scope_of(live.nodes[obj])}
 
 
