@@ -150,7 +150,7 @@ class JupyterLab:
         self._logged = len(server.log.read_text())
         self._listeners: list[tuple[str, Callable[[Any], None]]] = []
         page.on("console", lambda message: self.console.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.console.append(f"uncaught: {error}"))
+        page.on("pageerror", lambda error: self.console.append(f"uncaught: {error.stack or error}"))
         self._start(f"{server.url}/lab/workspaces/{workspace}")
 
     def _start(self, address: str) -> None:

@@ -245,6 +245,7 @@ def _play(opened: Open, **options: Any) -> Page:
     answers = f"{{ steps: [{json.dumps(answer)}, {views}] }}"
     page = opened(overlay.graph, overlay, answers=answers, **options)
     page.get_by_role("button", name="Step by step").click()
+    page.locator(".ckv-play-parts").wait_for()  # the keys of Play come with its steps
     page.locator(".ckv-play").press("End")
     page.locator(".ckv-predict-one").wait_for()
     return page

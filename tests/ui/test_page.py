@@ -241,6 +241,21 @@ def test_two_are_compared_checked_and_played(page: Page, files: Path) -> None:
     page.screenshot(path=SCREENSHOTS / "page-played.png")
 
 
+def test_two_sides_that_close_at_once_lead_to_the_start(page: Page, files: Path) -> None:
+    for zone in ("before", "after"):
+        drop(page, *(files / "renamed").glob(f"{zone}*"), zone=f"[data-zone={zone}]")
+        strip_and_stage(page)
+    expect(page.get_by_role("button", name="close", exact=True)).to_have_count(2)
+    page.evaluate(
+        """() => {
+            for (const closes of [...document.querySelectorAll(".ckp-side > button")].reverse()) {
+                closes.click();
+            }
+        }"""
+    )
+    expect(page.locator(".ckp-start")).to_be_visible()
+
+
 def test_a_folder_opens_its_newest_checkpoint_and_shows_a_history(page: Page, files: Path) -> None:
     page.locator(".ckp-first input").nth(1).set_input_files(files / "training")
     strip_and_stage(page)

@@ -144,6 +144,7 @@ export class Desk {
   async close(side: number): Promise<void> {
     const sides = this.state.sides.filter((_, place) => place !== side);
     if (sides.length > 0) {
+      this.#set({ sides }); // at once: the other side may be closed before this one is shown
       await this.#work(WORDS.readingAll, (isCurrent) => this.#show(sides, "graph", isCurrent));
     } else {
       this.cancel();
