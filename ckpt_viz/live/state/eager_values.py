@@ -8,7 +8,6 @@ that is in no place any more has its own value back, if the program still holds 
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -129,14 +128,7 @@ def as_source(live: Any) -> Any:
         )
     if not is_plain(live):
         return live
-    items = live if type(live) is dict else dict(enumerate(live))
-    for name, item in items.items():
-        if "tensorflow" not in sys.modules or not tf_private.is_trackable(item):
-            raise SourceError(
-                f"item {name!r}: found a {type(item).__name__}, expected a variable or another "
-                "trackable object"
-            )
-    return tracked(live) if items else tf_restore.new_list([])
+    return tracked(live) if live else tf_restore.new_list([])
 
 
 def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:

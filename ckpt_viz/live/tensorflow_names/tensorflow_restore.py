@@ -326,6 +326,11 @@ def new_list(items: Sequence[Any]) -> Any:
     return _tracking(made, {str(index): item for index, item in enumerate(items)})
 
 
+def new_dict(items: Mapping[str, Any]) -> Any:
+    """Return a tracked dict of these objects, without writing to them."""
+    return _tracking(private("trackable.data_structures", "_DictWrapper")({}), items)
+
+
 def _tracking(holder: Any, children: Mapping[str, Any]) -> Any:
     holder._maybe_initialize_trackable()
     for name, child in children.items():
