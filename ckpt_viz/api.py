@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.live.sources.pictured import ObjectGraph
 

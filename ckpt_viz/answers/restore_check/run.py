@@ -22,7 +22,8 @@ from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.files.saved.saved_access import with_faults
 from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.nodes.nodes import Fault
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.wording import IN_A_SESSION, PYTHON, Wording
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, name_of_call

@@ -10,7 +10,7 @@ from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.sides import is_optimizer
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.kind import Kind

@@ -23,7 +23,8 @@ from ckpt_viz.graphs.nodes.nodes import (
     SlotVariable,
     with_new_counter,
 )
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.matching.engines.engine import match
 from ckpt_viz.matching.engines.graph_side import GraphSide

@@ -53,7 +53,7 @@ from ckpt_viz.formats.storage.files import (
     open_file,
     split,
 )
-from ckpt_viz.graphs.object_graph.graph import Kept
+from ckpt_viz.graphs.object_graph.provenance import Kept
 from ckpt_viz.ground.text import count
 from ckpt_viz.ground.text import listed as in_words
 

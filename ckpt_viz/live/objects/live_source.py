@@ -13,7 +13,8 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.edits.edited_access import first_graph, with_node
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import ROOT, Attribute, Node, Stored, with_new_counter
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.live.objects.accessors import accessor, map_accessor, saver_accessor

@@ -18,7 +18,8 @@ from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.files.values.report import Left, Restored
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.live.objects.live_source import is_plain, tracked, view_of, weak
 from ckpt_viz.live.objects.walk import Walk

@@ -19,7 +19,8 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.held import HeldAccess, HeldTensor, shape_of
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.files.values.report import Left, Restored
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.ground.interrupts import Interrupts
 from ckpt_viz.ground.text import count, listed

@@ -9,7 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.matching.correspondence.items import GraphInTree, Items, items_of
 from ckpt_viz.matching.correspondence.sequences import sequences
 from ckpt_viz.matching.name_rules.full_names import FullNames

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.names import LayerNames, NamedGraph
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess

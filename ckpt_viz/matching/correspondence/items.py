@@ -16,7 +16,8 @@ from typing import Protocol
 
 from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
 

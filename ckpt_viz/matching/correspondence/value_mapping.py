@@ -8,7 +8,8 @@ from functools import cache, cached_property
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.matching.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of, conversion_of
 from ckpt_viz.matching.correspondence.correspond import correspond

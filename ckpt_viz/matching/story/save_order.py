@@ -16,7 +16,8 @@ from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, Role
-from ckpt_viz.graphs.object_graph.graph import Format, Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin
 
 PYTHON_STATE = "py_state"
 OF_COUNTER, OF_HIDDEN = 1, 2  # the places of failures that come from the counter
