@@ -26,8 +26,8 @@ from ckpt_viz.answers.graph_diff.diff_table import (
 )
 from ckpt_viz.answers.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.formats.bundles.lost_files import lost_files
-from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import has_value
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.merge import merged_ids, title_of
 from ckpt_viz.graphs.object_graph.provenance import Origin

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.nodes.names import LayerNames, tensorflow_name
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, Stored
+from ckpt_viz.graphs.nodes.printed_names import tensorflow_name
 from ckpt_viz.graphs.nodes.subtrees import attribute_holders
 from ckpt_viz.graphs.nodes.tree import Tree, edges_to, first_edges, last_edges, spanning_tree
 from ckpt_viz.graphs.object_graph.provenance import KERAS, LAYOUTS, TFJS, Layout, Origin, Provenance
@@ -20,7 +21,7 @@ from ckpt_viz.ground.expressions import operand
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.arrays.tensors import Array
-    from ckpt_viz.graphs.layers.layers import Layers
+    from ckpt_viz.graphs.layers.rows import Layers
     from ckpt_viz.graphs.layers.training import Training
     from ckpt_viz.graphs.object_graph.lookup import Lookup
     from ckpt_viz.graphs.slots.hanging import Hanging

@@ -8,8 +8,9 @@ from typing import Protocol
 
 from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError
 from ckpt_viz.graphs.nodes.keys import part_in_words, without_part
-from ckpt_viz.graphs.nodes.names import LayerNames, NamedGraph, without_root
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import NamedGraph, without_root
 from ckpt_viz.graphs.object_graph.lookup import first_meant
 
 _MAX_NAMED = 300  # characters of a key in a message

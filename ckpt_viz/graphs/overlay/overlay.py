@@ -11,7 +11,8 @@ from enum import Enum
 from functools import cached_property
 from itertools import chain
 
-from ckpt_viz.graphs.layers.layers import Layers, layers_of
+from ckpt_viz.graphs.layers.layers import layers_of
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.lookup import Lookup, first_meant

@@ -12,8 +12,8 @@ from typing import Any
 
 from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key, parse_checkpoint_key
-from ckpt_viz.graphs.nodes.names import THE_ROOT, readable_name, without_root
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Attribute, Child, SlotRule
+from ckpt_viz.graphs.nodes.printed_names import THE_ROOT, readable_name, without_root
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import count, end_of, readable
