@@ -19,11 +19,7 @@ from ckpt_viz.answers.graph_diff.comparison import (
 from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.answers.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.answers.graph_diff.diff_table import (
-    called_anew,
-    sentence_of_diff,
-    table_of_diff,
-)
+from ckpt_viz.answers.graph_diff.diff_table import called_anew, sentence_of_diff, table_of_diff
 from ckpt_viz.answers.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.formats.bundles.lost_files import lost_files
 from ckpt_viz.graphs.nodes.nodes import has_value

@@ -8,18 +8,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
-from ckpt_viz.errors import (
-    CheckpointNotFoundError,
-    CkptVizError,
-    GoneError,
-    OutsideError,
-)
-from ckpt_viz.files.saved.listing import (
-    Prefixes,
-    are_numbered_alike,
-    by_number,
-    prefixes_in,
-)
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, GoneError, OutsideError
+from ckpt_viz.files.saved.listing import Prefixes, are_numbered_alike, by_number, prefixes_in
 from ckpt_viz.files.saved.location import INDEX, Location
 from ckpt_viz.files.saved.one_checkpoint import (
     MOST_LISTED,

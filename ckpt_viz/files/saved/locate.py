@@ -12,10 +12,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ckpt_viz.errors import (
-    CheckpointNotFoundError,
-    GoneError,
-)
+from ckpt_viz.errors import CheckpointNotFoundError, GoneError
 from ckpt_viz.files.saved.file_types import FileType, file_type_of
 from ckpt_viz.files.saved.in_directory import (
     in_directory,
@@ -35,13 +32,7 @@ from ckpt_viz.files.saved.one_checkpoint import (
 from ckpt_viz.files.saved.orbax_reader import ORBAX, steps_in
 from ckpt_viz.files.saved.v1_reader import shards_of
 from ckpt_viz.formats.bundles.saved_model import SAVED_MODEL, SAVED_MODEL_TEXT
-from ckpt_viz.formats.storage.files import (
-    is_directory,
-    is_file,
-    is_remote,
-    join,
-    split,
-)
+from ckpt_viz.formats.storage.files import is_directory, is_file, is_remote, join, split
 from ckpt_viz.graphs.object_graph.provenance import Kept
 
 

@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ckpt_viz.errors import (
-    CheckpointNotFoundError,
-    CkptVizError,
-    GoneError,
-    UnsupportedError,
-)
-from ckpt_viz.files.saved.listing import (
-    by_number,
-    number_in,
-    prefixes_in,
-)
+from ckpt_viz.errors import CheckpointNotFoundError, CkptVizError, GoneError, UnsupportedError
+from ckpt_viz.files.saved.listing import by_number, number_in, prefixes_in
 from ckpt_viz.files.saved.location import INDEX, META, Location
 from ckpt_viz.files.saved.readers import READERS
 from ckpt_viz.files.saved.v1_reader import in_shards

@@ -7,10 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ckpt_viz.graphs.nodes import walks
-from ckpt_viz.graphs.nodes.nodes import (
-    ROOT,
-    NotSaved,
-)
+from ckpt_viz.graphs.nodes.nodes import ROOT, NotSaved
 from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 

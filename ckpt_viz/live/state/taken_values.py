@@ -13,11 +13,7 @@ from ckpt_viz.graphs.nodes.nodes import Attribute, Node
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
-from ckpt_viz.live.state.holding import (
-    HeldState,
-    SaverFiles,
-    has_value,
-)
+from ckpt_viz.live.state.holding import HeldState, SaverFiles, has_value
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 
 
