@@ -29,6 +29,7 @@ from ckpt_viz.ground.wording import IN_A_SESSION, PYTHON, Wording
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, name_of_call
 from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
 
@@ -116,7 +117,7 @@ def _run(
                     "checkpoint, method or options with it"
                 )
             return status_dry_run(live)
-        if tf_private.is_saver(live):
+        if tf_savers.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
             if isinstance(saved, Graph) and saved.is_unwritten:

@@ -26,8 +26,9 @@ from ckpt_viz.live.sessions.assignment_map import (
     read_named,
 )
 from ckpt_viz.live.sessions.saver import read_saver
+from ckpt_viz.live.tensorflow_names import tensorflow_new as tf_new
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def read_live(source: object) -> Graph:
 
 
 def _read(source: object) -> Graph:
-    if "tensorflow" in sys.modules and tf_private.is_saver(source):
+    if "tensorflow" in sys.modules and tf_savers.is_saver(source):
         return _graph(source, *read_saver(source))
     root = tracked(source)
     if is_warm_start(root):
@@ -73,8 +74,8 @@ def tracked(source: Any) -> Any:
     if not source or _untracked(source) is not None:
         return source
     if type(source) is dict:
-        return tf_restore.new_checkpoint(None, _tracked_items(source))
-    return tf_restore.new_list([*_tracked_items(source).values()])
+        return tf_new.new_checkpoint(None, _tracked_items(source))
+    return tf_new.new_list([*_tracked_items(source).values()])
 
 
 def _tracked_items(plain: Any) -> dict[str, Any]:
@@ -86,9 +87,7 @@ def _as_held(item: Any) -> Any:
     if not is_plain(item):
         return item
     items = _tracked_items(item)
-    return (
-        tf_restore.new_dict(items) if type(item) is dict else tf_restore.new_list([*items.values()])
-    )
+    return tf_new.new_dict(items) if type(item) is dict else tf_new.new_list([*items.values()])
 
 
 def _items(plain: Any) -> dict[Any, Any]:
@@ -256,7 +255,7 @@ class _LiveAccess(Access):
         return self.references[node_id]()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
-        if tf_private.is_saver(self.source):
+        if tf_savers.is_saver(self.source):
             return saver_accessor(graph, node_id, self.source, source)
         if self._is_warm_start:
             return map_accessor(graph, node_id, self.source, source)

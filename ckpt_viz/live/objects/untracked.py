@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from ckpt_viz.graphs.nodes.nodes import NotSaved
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names.packages import (
     KERAS,
     has_class,
@@ -389,7 +390,7 @@ def _saves_by_own_code(obj: Any) -> bool:
     return (
         tf_private.serializes_itself(obj)
         or tf_private.saveable_factories(obj) is None
-        or tf_private.registered_saver_name(obj) is not None
+        or tf_registered.registered_saver_name(obj) is not None
     )
 
 

@@ -34,8 +34,9 @@ from ckpt_viz.live.state.holding import (
 )
 from ckpt_viz.live.state.rollback import put_each
 from ckpt_viz.live.state.taken_values import Taken, without_untracked
+from ckpt_viz.live.tensorflow_names import tensorflow_new as tf_new
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
@@ -129,7 +130,7 @@ def as_source(live: Any) -> Any:
         )
     if not is_plain(live):
         return live
-    return tracked(live) if live else tf_restore.new_list([])
+    return tracked(live) if live else tf_new.new_list([])
 
 
 def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:
@@ -243,7 +244,7 @@ class _Putting:
             now = self._now(node_id)
             if now is None:
                 self._left[node_id] = _DROPPED
-            elif tf_private.registered_saver_name(now) != files.saver:
+            elif tf_registered.registered_saver_name(now) != files.saver:
                 self._left[node_id] = f"a {type(now).__name__} is in its place now"
             else:
                 if now is not self._taken.objects[node_id]():

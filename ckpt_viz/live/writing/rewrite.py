@@ -16,7 +16,7 @@ from ckpt_viz.graphs.edits.as_checkpoint import assert_short_keys
 from ckpt_viz.graphs.edits.edited_access import first_graph, new_values_of, old_names_of, origins_of
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.writing.new_checkpoint import NewCheckpoint
 from ckpt_viz.live.writing.own_bytes import assert_own_bytes
 from ckpt_viz.live.writing.tensors import changed, tensor_of
@@ -102,4 +102,4 @@ def _assert_valued(graph: Graph) -> None:
 def _is_name_based(graph: Graph) -> bool:
     if graph.provenance is not None:
         return graph.is_name_based
-    return graph.source is not None and tf_private.is_saver(graph.source)
+    return graph.source is not None and tf_savers.is_saver(graph.source)
