@@ -11,14 +11,9 @@ from ckpt_viz.answers.evidence.unbuilt import Misfit, Outlook
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE, VARIABLES
 from ckpt_viz.graphs.slots.optimizer_table import SLOT_NAMES, Generation
 from ckpt_viz.live.objects import facts
-from ckpt_viz.live.objects.building import (
-    OptimizerPlan,
-    optimizer_plan_of,
-)
+from ckpt_viz.live.objects.building import OptimizerPlan, optimizer_plan_of
 
 _DECLARING = (Generation.TENSORFLOW_1, Generation.LEGACY)
-
-
 _MAX_DEPTH, _MAX_PARTS = 2, 50  # of the parts of a program that an optimizer may be built for
 
 

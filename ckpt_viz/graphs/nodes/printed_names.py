@@ -14,17 +14,9 @@ from ckpt_viz.graphs.nodes.tree import Tree
 from ckpt_viz.ground.text import CUT, MOST_READABLE, readable
 
 ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
-
-
 THE_ROOT = "the root"  # for people
-
-
 STATE_OF, STATE_FOR = "'s state '", "' for "  # before and behind a slot's name, in TensorFlow's
-
-
 _MAX_STEPS = 50
-
-
 EdgeTo = Callable[[int], tuple[int, str]]
 """Returns the parent of a node, and the name of the edge from there."""
 

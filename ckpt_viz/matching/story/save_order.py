@@ -53,6 +53,13 @@ class SaveAction(str, Enum):
     FAIL = "fail"
 
 
+OF_NO_NODE = frozenset(
+    {SaveAction.NAME, SaveAction.NUMBER, SaveAction.EDGES, SaveAction.MARK, SaveAction.GRAPH}
+    | {SaveAction.RUN, SaveAction.WRITE, SaveAction.MERGE}
+)
+"""The actions of a whole save: none is about one node."""
+
+
 class SaveCall(str, Enum):
     """The function of TensorFlow that a program calls to save."""
 
