@@ -348,6 +348,32 @@ def test_a_larger_head_is_told_beside_an_optimizer_that_is_not_built(
     )
 
 
+@pytest.mark.parametrize("form", [".weights.h5", ".keras"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_two_changes_leave_space_for_an_optimizer_that_is_not_built(
+    library: str, form: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+
+    def program(*more: Any, is_built: bool) -> Any:
+        layers = keras.layers.Dense(8, name="first"), *more, keras.layers.Dense(3, name="head")
+        model = built(keras, 2, *layers)
+        model.compile(keras.optimizers.Adam(), "mse")
+        if is_built:
+            model.optimizer.build(model.trainable_variables)
+        return model
+
+    path = str(tmp_path / f"model{form}")
+    was = program(is_built=True)
+    was.save(path) if form == ".keras" else was.save_weights(path)
+    now = program(keras.layers.Dense(4, name="mid"), is_built=False)
+    has_names = (library, form) != ("tf_keras", ".weights.h5")
+    assert sentence_of(cv.check(now, path)) == (
+        f"You added mid, head.kernel {'is' if has_names else 'seems to be'} smaller: 8 → 4, and "
+        "the optimizer is not built yet."
+    )
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
     library: str, tmp_path: Path
