@@ -144,3 +144,21 @@ def test_nothing_is_copied_across_the_gates_of_a_recurrent_layer(
     assert "guesses=['model.rnn" not in str(check.fix())
     with pytest.raises(cv.NoSuchNodeError, match="names no guess"):
         check.fix(guesses=["model.rnn.cell"])
+
+
+def test_no_state_goes_to_a_variable_whose_own_value_is_a_guess(tmp_path: Path) -> None:
+    keras = keras_2()
+
+    def program(*widths: int) -> tuple[Any, Any, Any]:
+        first, head = _filled(_model(keras, 4)), _filled(_model(keras, 2))
+        inner = _filled(_model(keras, *widths)) if widths[1:] else keras.layers.Dense(4)
+        inner.build((None, 4))
+        optimizer = _trained(keras, first, inner, head)
+        live = ckpt(net=module(first=first, inner=inner, head=head), optimizer=optimizer)
+        return inner, optimizer, live
+
+    path = program(4)[2].save(str(tmp_path / "ckpt"))
+    inner, optimizer, live = program(4, 4)
+    own = _numbers(inner), _states(optimizer)[4:12]
+    cv.check(live, path).fix().apply()
+    assert (_numbers(inner), _states(optimizer)[4:12]) == own

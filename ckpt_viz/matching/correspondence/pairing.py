@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.matching.correspondence.descriptions import Bag, Described
+from ckpt_viz.matching.correspondence.items import are_of_other_layers
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.name_rules.names import are_namesakes, are_related, numbers, words
 
@@ -54,6 +55,8 @@ class PairedItems:
     def add(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two nodes, unless one of them has a counterpart."""
         if x in self.by_node or y in self.node_of:
+            return
+        if are_of_other_layers(self.saved.graph, x, self.live.graph, y):
             return
         if self._are_holders(x, y):
             if self._differ_in_depth(x, y):
