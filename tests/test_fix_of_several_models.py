@@ -75,6 +75,38 @@ def test_equal_models_and_their_optimizers_are_guesses_together(
         assert _states(now[f"{name}_optimizer"]) == _states(was[f"{source}_optimizer"])
 
 
+@KERAS
+@pytest.mark.parametrize("name", ["average", "a_copy"])
+def test_an_optimizer_tells_its_model_from_a_copy(keras: Any, name: str, tmp_path: Path) -> None:
+    def program(trained: str, copy: str) -> dict[str, Any]:
+        models = {key: _filled(_model(keras(), 8, 4)) for key in (trained, copy)}
+        return models | {"optimizer": _trained(keras(), models[trained])}
+
+    was, now = program("model", "ema"), program("net", name)
+    path = ckpt(**was).save(str(tmp_path / "ckpt"))
+    check = cv.check(ckpt(**now), path)
+    assert "model to net" in str(check)
+    check.fix().apply()
+    for old, new in (("model", "net"), ("ema", name)):
+        assert _numbers(now[new]) == _numbers(was[old])
+    assert _states(now["optimizer"]) == _states(was["optimizer"])
+
+
+@KERAS
+def test_each_of_two_optimizers_tells_its_model(keras: Any, tmp_path: Path) -> None:
+    def program(*names: str) -> dict[str, Any]:
+        models = {name: _filled(_model(keras(), 8, 4)) for name in names}
+        optimizers = zip(("first_adam", "second_adam"), models.values(), strict=True)
+        return models | {name: _trained(keras(), model) for name, model in optimizers}
+
+    was, now = program("f", "g"), program("to_zebras", "to_horses")
+    path = ckpt(**was).save(str(tmp_path / "ckpt"))
+    cv.check(ckpt(**now), path).fix().apply()
+    for (old, before), (new, after) in zip(was.items(), now.items(), strict=True):
+        numbers = _states if old.endswith("_adam") else _numbers
+        assert numbers(after) == numbers(before), new
+
+
 def _same(was: dict[str, Any], source: str, now: dict[str, Any], name: str) -> bool:
     is_model = not source.endswith("_optimizer")
     return is_model and _numbers(was[source]) == _numbers(now[name])

@@ -230,6 +230,20 @@ class PairedItems:
         """Return whether two items hold equal values in equal parts."""
         return self.saved.content[x] == self.live.content[y]
 
+    def is_trained_alone(self, x: int, y: int) -> bool:
+        """Return whether the same optimizers train two equal items, and not all others like them.
+
+        So a model is told from its copy with average weights, or from one with an own optimizer.
+        """
+        trainers, equals = self.saved.trainers[x], self._of_content(self.saved.content[x])
+        if not trainers or trainers != self.live.trainers[y] or not self.are_equal(x, y):
+            return False
+        if not 1 < max(map(len, equals)) <= _MOST_NAMESAKES:
+            return False
+        sides = zip((self.saved, self.live), equals, strict=True)
+        counts = [[side.trainers[item] for item in items].count(trainers) for side, items in sides]
+        return counts == [1, 1]
+
     def have_one_chosen_name(self, x: int, y: int) -> bool:
         """Return whether a person gave two items one name: it decides for all that is in them."""
         return not self.saved.strong[x].isdisjoint(self.live.strong[y])
