@@ -162,6 +162,35 @@ def test_an_optimizer_that_trains_for_two_has_the_states_of_both(
 
 
 @KERAS
+@pytest.mark.parametrize("names", [("opt_body", "opt_head"), ("optimizer", "second")])
+def test_the_parts_of_an_optimizer_have_its_states_and_its_steps(
+    keras: Any, names: tuple[str, str], tmp_path: Path
+) -> None:
+    def models() -> dict[str, Any]:
+        return {"body": _filled(_model(keras(), 4, 4)), "head": _filled(_model(keras(), 2))}
+
+    was = models()
+    optimizer = _trained(keras(), *was.values())
+    optimizer.iterations.assign(7)
+    path = ckpt(**was, optimizer=optimizer).save(str(tmp_path / "ckpt"))
+    states = sorted(_states(optimizer))
+
+    def program() -> tuple[list[Any], Any]:
+        now = models()
+        parts = [_trained(keras(), model) for model in now.values()]
+        return parts, ckpt(**now, **dict(zip(names, parts, strict=True)))
+
+    (parts, live), (others, other) = program(), program()
+    check = cv.check(live, path)
+    assert f"{names[1]} is new and trains" in str(check)
+    check.fix().apply()
+    exec(check.fix().code, {"ckpt": other, "path": path})
+    for first, second in (parts, others):
+        assert sorted(_states(first) + _states(second)) == states
+        assert int(first.iterations) == int(second.iterations) == 7
+
+
+@KERAS
 @pytest.mark.parametrize("layer", ["LSTM", "GRU"])
 def test_nothing_is_copied_across_the_gates_of_a_recurrent_layer(
     keras: Any, layer: str, tmp_path: Path
