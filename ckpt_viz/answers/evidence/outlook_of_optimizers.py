@@ -197,14 +197,14 @@ def _shape(case: Case, node: int) -> tuple[int, ...] | None:
 def _trained_parts(case: Case) -> Iterator[Outlook]:
     """Yield what is known of each part of a program that may be trained alone."""
     ids = {id(case.live_side.object(obj)): obj for obj in range(len(case.live.nodes))}
+    mapping = case.run.mapping
+    saved_of: dict[int, int | None] = {p.obj: p.node for p in (*mapping.misfits, *mapping.pairs)}
+    saved_of |= {obj: nodes[0] for obj, nodes in case.trace.holders.items()}
     for obj in _parts(case):
         part = case.live_side.object(obj)
         known = facts.trainable_variables_of(part) if not facts.is_unbuilt(part) else None
         if known is not None:
-            nodes = [
-                case.trace.holders.get(ids.get(id(variable), -1), (None,))[0] for variable in known
-            ]
-            yield Outlook(trained=nodes)
+            yield Outlook(trained=[saved_of.get(ids.get(id(one), -1)) for one in known])
             continue
         future = Outlook()
         FutureComparison(case, future).look(case.trace.holders[obj][0], obj)

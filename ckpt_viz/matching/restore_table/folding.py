@@ -77,20 +77,45 @@ class Folding:
             yield self._whole(part, branch)
             return
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
+        is_divided = self._is_divided(part, branch)
+
+        def way(row: RestoreRow) -> object:
+            return way_of(row), self._trainer(row) if is_divided else None
+
         own: dict[object, list[RestoreRow]] = {}
         for row in branch.rows:
             if row.is_quiet:
                 yield self._value(row)
             else:
-                own.setdefault(way_of(row), []).append(row)
-        for way, rows in own.items():
-            alike = (row for line in inner if way_of(line.rows[0]) == way for row in line.rows)
+                own.setdefault(way(row), []).append(row)
+        for key, rows in own.items():
+            alike = (row for line in inner if way(line.rows[0]) == key for row in line.rows)
             yield self._line(part, [*rows, *alike])
-        yield from _runs(line for line in inner if way_of(line.rows[0]) not in own)
+        yield from _runs(line for line in inner if way(line.rows[0]) not in own)
+
+    def _is_divided(self, part: RowPart, branch: Branch) -> bool:
+        """Return whether the values of a saved optimizer are those of several ones now."""
+        if not (part.is_saved and self._is_optimizer(part)):
+            return False
+        trainers = {self._trainer(row) for row in branch.every_row} - {None}
+        parents = self.table.live.tree.parents
+        return len({each for each in trainers if each and parents[each] not in trainers}) > 1
+
+    def _trainer(self, row: RestoreRow) -> int | None:
+        """Return the optimizer of the program that has the value of a row, if it tells one."""
+        if row.live is None:
+            return None
+        live = self.table.live
+        slot, parent = live.nodes[row.live].slot, live.tree.parents[row.live]
+        if slot is not None:
+            return slot.optimizer
+        return parent if parent >= ROOT and live.nodes[parent].role is Role.OPTIMIZER else None
 
     def _is_one_line(self, part: RowPart, branch: Branch) -> bool:
         """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
-        if branch.is_quiet or (len(branch.ways) == 1 and not branch.names_misfits):
+        if branch.is_quiet or self._is_divided(part, branch):
+            return branch.is_quiet
+        if len(branch.ways) == 1 and not branch.names_misfits:
             return True
         is_closed = branch.is_layer or self._is_block(part)
         return is_closed and len({after_fix(row) for row in branch.every_row}) == 1
@@ -144,13 +169,19 @@ class Folding:
         return (layers[0], layers[-1]) if len({*layers}) > 1 else ()
 
     def _live_part(self, part: RowPart, rows: Sequence[RestoreRow]) -> int | None:
-        """Return the part of the program with the values of a saved part, by most of them."""
+        """Return the part of the program with the values of a saved part, by most of them.
+
+        Slots and counters are in their optimizer.
+        """
         most = self._counterparts[1].get(part.node)
         objects = [row.live for row in rows if row.live is not None]
         if not objects:
             return None
         if most is not None and self._values_in[most].issuperset(objects):
             return most
+        (trainer, *others) = {self._trainer(row) for row in rows if row.live is not None}
+        if trainer is not None and not others:
+            return trainer
         return self._common_part(rows, otherwise=ROOT)
 
     def _common_part(self, rows: Sequence[RestoreRow], *, otherwise: int) -> int:
