@@ -13,7 +13,8 @@ from functools import cached_property
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
-from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD, KerasOutcome
+from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD
+from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome
 from ckpt_viz.answers.evidence.unbuilt_optimizers import UnbuiltOptimizers
 from ckpt_viz.answers.rules.keras_objects import KerasObjects
 from ckpt_viz.answers.table.check_table import table_without_fix
