@@ -16,7 +16,7 @@ from ckpt_viz.answers.dry_runs.exceptions import exception_of
 from ckpt_viz.answers.dry_runs.verdicts import Raised
 from ckpt_viz.answers.load_check.builder import built
 from ckpt_viz.answers.load_check.faults import BuildAnswer, LoadFault
-from ckpt_viz.answers.load_check.kinds_of_file import about_file, fault, opened
+from ckpt_viz.answers.load_check.kinds_of_file import about_file, stored_model
 from ckpt_viz.answers.load_check.load_findings import (
     Library,
     LoadFinding,
@@ -25,14 +25,8 @@ from ckpt_viz.answers.load_check.load_findings import (
     places_in_words,
 )
 from ckpt_viz.answers.load_check.program_classes import described, registered
-from ckpt_viz.answers.load_check.stored_model import (
-    CONFIG,
-    DamagedMember,
-    StoredModel,
-    damaged_members,
-)
+from ckpt_viz.answers.load_check.stored_model import RefusedFileError, StoredModel
 from ckpt_viz.errors import SourceError, UnsupportedError
-from ckpt_viz.formats.storage.files import is_file
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
 from ckpt_viz.ground.text import count, first_clause, listed, printable, readable, sendable
 from ckpt_viz.live.keras.keras_private import KERAS_2, KERAS_3
@@ -43,7 +37,6 @@ _SCOPE = (
     "The check built the model in a process of its own. It read no weights, and ran no code of "
     "your program or of the file."
 )
-_NO_WEIGHTS = "Expected a model.weights.h5 or model.weights.npz file."
 
 
 @dataclass(frozen=True, repr=False)
@@ -190,17 +183,10 @@ def library_of(keras: object) -> Library:
 
 
 def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
-    way = opened(path, library.name)
-    if way.refusal is not None:
-        return LoadCheck(path, library, (_of_file(path, way.refusal),))
-    assert way.read is not None
-    damaged = damaged_members(path) if way.is_archive and is_file(path) else []
-    if damaged and damaged[0].name == CONFIG:
-        return LoadCheck(path, library, tuple(map(_of_damage, damaged[:1])))
-    stored = way.read()
-    if stored is None:
-        assert way.if_empty is not None
-        return LoadCheck(path, library, (_of_file(path, way.if_empty),))
+    try:
+        stored = stored_model(path, library.name)
+    except RefusedFileError as refusal:
+        return LoadCheck(path, library, (_of_file(path, refusal),))
     answer = built(library.name, _request(path, stored, options, library.name))
     if answer.stopped and answer.raises is None:
         raise UnsupportedError(
@@ -208,11 +194,9 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
             "you trust the file, call load_model"
         )
     findings = _in_order(answer, library, stored)
-    if not stored.has_weights:
-        findings += (_of_file(path, fault("ValueError", _NO_WEIGHTS)),)
-    findings += tuple(_of_damage(part) for part in damaged if part.raises)
+    findings += tuple(_of_file(path, refusal) for refusal in stored.refusals)
     code, loads_by = "", library.name
-    if answer.faults and stored.has_weights and not damaged:
+    if answer.faults and not stored.refusals and not stored.unnoticed:
         code, loads_by = _program_that_ran(path, stored, options, library, answer)
     notes = [_SCOPE]
     if findings and loads_by == library.name and _other_generation(stored, library):
@@ -226,7 +210,7 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
         notes += [f"The check did not run {calls}, your code. It took each configuration as right."]
     if answer.stopped:
         notes += [f"The check stopped {answer.stopped}: there may be more causes."]
-    notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]
+    notes += [f"{damage}: load_model sets damaged values." for damage in stored.unnoticed]
     return LoadCheck(path, library, findings, tuple(notes), code)
 
 
@@ -287,13 +271,11 @@ def _other_generation(stored: StoredModel, library: Library) -> bool:
     return bool(saved) and saved != generation(library.version)
 
 
-def _of_damage(part: DamagedMember) -> LoadFinding:
-    assert part.raises is not None
-    why = f"The archive is damaged: {first_clause(part.why)}."
-    remedy = "Copy the file again from where it came."
-    return LoadFinding(("the file",), Raised(*part.raises), why, remedy)
-
-
-def _of_file(path: str, refusal: LoadFault) -> LoadFinding:
+def _of_file(path: str, refusal: RefusedFileError) -> LoadFinding:
     """Return what is wrong with a file as a whole, and the way that works."""
-    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), *about_file(path))
+    if refusal.damage:
+        why = f"The archive is damaged: {first_clause(refusal.damage)}."
+        said = why, "Copy the file again from where it came."
+    else:
+        said = about_file(path)
+    return LoadFinding(("the file",), Raised(refusal.cls, refusal.text), *said)
