@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ckpt_viz.graphs.slots.optimizer_table import Generation
-from ckpt_viz.live.objects.untracked import KERAS_3_PARTS, Known, is_container, items_of
+from ckpt_viz.live.objects.composed_variables import Known
+from ckpt_viz.live.objects.containers import is_container, items_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import (
     KERAS,
@@ -22,6 +23,7 @@ from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
 _OWN_STATE = {"Metric", "SeedGenerator", "RandomGenerator", "LossesContainer", "MetricsContainer"}
+KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _INNER_OPTIMIZERS = ("inner_optimizer", "_inner_optimizers")  # of Keras 3
 _OWN_ATTRIBUTES = {
     "inputs",
@@ -47,6 +49,11 @@ FINALIZED = {
     "summary": ("Discretization", "bin_boundaries"),
 }
 _COUNTS = ("token_counts", "token_document_counts", "num_documents")
+
+
+def is_layer(obj: object) -> bool:
+    """Return whether an object is a layer of Keras, judged by the names of its classes."""
+    return has_class(obj, ("Layer",), KERAS)
 
 
 def generation(obj: object) -> Generation | None:

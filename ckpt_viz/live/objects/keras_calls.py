@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.live.objects.untracked import items_of
+from ckpt_viz.live.objects.containers import items_of
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 
 _RECORDS = "_nodes_by_depth"  # of a functional model: the inputs have the greatest depth
