@@ -27,8 +27,13 @@ from ckpt_viz.errors import (
     UnsupportedError,
 )
 from ckpt_viz.formats.storage import confinement
-from ckpt_viz.formats.storage.file_errors import local_errors, not_regular, remote_errors
-from ckpt_viz.formats.storage.file_systems import file_system_of, remote_kind, remote_kinds_in
+from ckpt_viz.formats.storage.file_systems import (
+    file_system_of,
+    local_errors,
+    not_regular,
+    remote_kind,
+    remote_kinds_in,
+)
 
 MAX_NAMES = 400_000
 """The most names that `list_directory` returns: those of 100,000 checkpoints and more."""
@@ -132,14 +137,12 @@ def is_remote(path: str) -> bool:
 
 def is_file(path: str) -> bool:
     """Return whether a regular file exists; raise CkptVizError if that is unknown."""
-    description = _describe(path)
-    return description is not None and description.kind == "file"
+    return _describe(path).kind == "file"
 
 
 def is_directory(path: str) -> bool:
     """Return whether a directory exists; raise CkptVizError if that is unknown."""
-    description = _describe(path)
-    return description is not None and description.kind == "directory"
+    return _describe(path).kind == "directory"
 
 
 def may_be_read(path: str) -> bool:
@@ -178,8 +181,8 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
 
 def file_size(path: str) -> int | None:
     """Return a regular file's size in bytes, None if there is none; raise as `is_file`."""
-    description = _describe(path)
-    return description.size if description is not None and description.kind == "file" else None
+    kind, size = _describe(path)
+    return size if kind == "file" else None
 
 
 def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
@@ -191,8 +194,8 @@ def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
         return [_size_or_error(path) for path in paths]
     from concurrent.futures import ThreadPoolExecutor  # slow to import
 
-    with suppress(CkptVizError), remote_errors(paths[0]):
-        file_system_of(paths[0])  # its modules are imported once, here
+    with suppress(CkptVizError), file_system_of(paths[0]):
+        pass  # its modules are imported once, here
     with ThreadPoolExecutor(min(len(paths), _REQUESTS)) as threads:
         return list(threads.map(_size_or_error, paths))
 
@@ -277,16 +280,16 @@ def split(path: str) -> tuple[str, str]:
 
 
 class _Description(NamedTuple):
-    kind: str  # "file", "directory" or "other": a pipe or a device
+    kind: str  # "file", "directory", "none" or "other": a pipe or a device
     size: int | None
 
 
-def _describe(path: str) -> _Description | None:
-    """Return the kind of entry at a path, None if there is none."""
+def _describe(path: str) -> _Description:
+    """Return the kind of entry at a path, and its size if known."""
     try:
         return _Description(*remote_kind(path)) if is_remote(path) else _describe_local(path)
     except FileNotFoundError:
-        return None
+        return _Description("none", None)
 
 
 # --- the operating system's files
@@ -385,15 +388,14 @@ class _RemoteFile(File):
         if end is not None:
             super().__init__(path, end)
             return
-        description = _Description(*remote_kind(path))
-        if description.kind != "file":
+        kind, size = remote_kind(path)
+        if kind != "file":
             raise not_regular(path)
-        if description.size is None:
+        if size is None:
             raise UnsupportedError(f"{path}: the server does not send the file's size")
-        super().__init__(path, description.size)
+        super().__init__(path, size)
 
     def _read(self, offset: int, size: int) -> bytes:
-        with remote_errors(self.path):
-            file_system, inside = file_system_of(self.path)
+        with file_system_of(self.path) as (file_system, inside):
             # Not open(): most of its file objects read megabytes ahead.
             return bytes(file_system.cat_file(inside, start=offset, end=offset + size))
