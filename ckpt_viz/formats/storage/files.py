@@ -287,9 +287,14 @@ class _Description(NamedTuple):
 def _describe(path: str) -> _Description:
     """Return the kind of entry at a path, and its size if known."""
     try:
-        return _Description(*remote_kind(path)) if is_remote(path) else _describe_local(path)
+        if is_remote(path):
+            return _Description(*remote_kind(path))
+        status = _stat(path)
     except FileNotFoundError:
         return _Description("none", None)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    kind = "file" if stat.S_ISREG(status.st_mode) else "directory" if is_folder else "other"
+    return _Description(kind, status.st_size)
 
 
 # --- the operating system's files
@@ -326,13 +331,6 @@ class _LocalFile(File):
 
     def close(self) -> None:
         self._file.close()
-
-
-def _describe_local(path: str) -> _Description:
-    status = _stat(path)
-    is_folder = stat.S_ISDIR(status.st_mode)
-    kind = "file" if stat.S_ISREG(status.st_mode) else "directory" if is_folder else "other"
-    return _Description(kind, status.st_size)
 
 
 def _stat(path: str) -> os.stat_result:
