@@ -6,7 +6,7 @@ import html
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -85,16 +85,8 @@ class LoadCheck:
             {
                 "path": self.path,
                 "keras": str(self.library),
-                "raises": None if self.raises is None else _raised(self.raises),
-                "findings": [
-                    {
-                        "places": list(finding.places),
-                        "raises": _raised(finding.raises),
-                        "why": finding.why,
-                        "remedy": finding.remedy,
-                    }
-                    for finding in self.findings
-                ],
+                "raises": self.raises and asdict(self.raises),
+                "findings": [asdict(finding) for finding in self.findings],
                 "notes": list(self.notes),
                 "code": self.code,
             }
@@ -142,10 +134,6 @@ def _before_config(text: str) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
-
-
-def _raised(raised: Raised) -> dict[str, str]:
-    return {"type": raised.type, "message": raised.message}
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +187,8 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
     if answer.faults and not stored.refusals and not stored.unnoticed:
         code, loads_by = _program_that_ran(path, stored, options, library, answer)
     notes = [_SCOPE]
-    if findings and loads_by == library.name and _other_generation(stored, library):
-        saved_by, other = readable(printable(stored.keras_version)), _other(library)
+    if findings and loads_by == library.name and library.is_other_than(stored.keras_version):
+        saved_by, other = readable(printable(stored.keras_version)), library.other
         notes = [f"Keras {saved_by} saved this file. Try {other}: pip install {other}.", _SCOPE]
     if answer.modules:
         names = listed([f"`{readable(printable(name))}`" for name in answer.modules])
@@ -253,22 +241,13 @@ def _program_that_ran(
     is_lossy = is_newer and any(fault.not_taken for fault in answer.faults)
     if answer.program and answer.program_raises is None and not is_lossy:
         return answer.program, library.name
-    other = _other(library)
-    if options.custom_objects or not _other_generation(stored, library) or not find_spec(other):
-        return "", library.name
-    by_other = built(other, _request(path, stored, options, other))
-    if by_other.raises is not None or by_other.stopped:
-        return "", library.name
-    return f"import {other}\n\nmodel = {other}.models.load_model({path!a})\n", other
-
-
-def _other(library: Library) -> str:
-    return KERAS_2 if library.name == KERAS_3 else KERAS_3
-
-
-def _other_generation(stored: StoredModel, library: Library) -> bool:
-    saved = generation(stored.keras_version)
-    return bool(saved) and saved != generation(library.version)
+    other = library.other
+    is_other = not options.custom_objects and library.is_other_than(stored.keras_version)
+    if is_other and find_spec(other):
+        by_other = built(other, _request(path, stored, options, other))
+        if by_other.raises is None and not by_other.stopped:
+            return f"import {other}\n\nmodel = {other}.models.load_model({path!a})\n", other
+    return "", library.name
 
 
 def _of_file(path: str, refusal: RefusedFileError) -> LoadFinding:
