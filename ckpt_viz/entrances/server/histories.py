@@ -215,7 +215,7 @@ def answer_json(
             rows[number] = _read_row(page, number, watch)
         record = _record(page.work, [rows.get(n) or reader.unread(n) for n in range(len(lines))])
         try:
-            answered = answer(record, question, shown=watch)
+            answered = answer(record, question, on_read=watch.update)
         except CkptVizError as error:
             answered = {"error": str(error)}
         watch.update(0)
@@ -350,7 +350,7 @@ def _send_rows(page: HistoryPage, lines: Lines, watch: Watch, most_read: int) ->
 
     watch.on_read = send_sometimes
     try:
-        for numbered_row in work.read(reader, shown=watch):
+        for numbered_row in work.read(reader, on_read=watch.update):
             waiting.append(numbered_row)
             if not page.has_histograms:
                 work.rows[numbered_row[0]] = _without_histograms(numbered_row[1])
@@ -387,7 +387,7 @@ def _read_row(page: HistoryPage, number: int, watch: Watch) -> HistoryRow:
         return work.rows[number]
     graphs = [checkpoint.graph for checkpoint in work.checkpoints]
     reader = Reader(graphs, [work.lines.lines[number]], unchanged=True)
-    ((_, row),) = reader.rows(None, watch)
+    ((_, row),) = reader.rows(None, watch.update)
     return row
 
 

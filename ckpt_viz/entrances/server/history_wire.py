@@ -94,9 +94,6 @@ class Watch:
         if self.on_read is not None:
             self.on_read()
 
-    def close(self) -> None:
-        """Do nothing: there is no bar here."""
-
 
 def _too_much(limit: int) -> str:
     return (
