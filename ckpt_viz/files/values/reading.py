@@ -226,16 +226,11 @@ def _why_opaque(row: ValueRow) -> str | None:
         return f"only TensorFlow decodes a {row.dtype}"
     if row.shape is None:
         return "its rank is unknown"
-    try:
-        _check_dtype(row.dtype or "", "")
-    except UnsupportedError as error:
-        return str(error).removeprefix(": ")
-    return None
+    return _why_no_numbers(row.dtype or "")
 
 
-def _check_dtype(dtype: str, place: str) -> None:
-    if numpy_dtype(dtype) is None:
-        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}")
+def _why_no_numbers(dtype: str) -> str | None:
+    return f"numpy has no dtype for {dtype}" if numpy_dtype(dtype) is None else None
 
 
 def _finished(row: ValueRow, memo: Memo) -> ValueRow:
@@ -282,7 +277,8 @@ def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
         lengths = Lengths(len(sizes), *ends, sum(sizes))
         return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
     dtype = row.dtype or value.dtype.name
-    _check_dtype(dtype, place)
+    if (why := _why_no_numbers(dtype)) is not None:
+        raise UnsupportedError(f"{place}: {why}")
     stored = encode(value, dtype)
     row = replace(row, dtype=dtype, shape=value.shape, nbytes=stored.nbytes)
     return filled(row, measure_array(stored.data, dtype, place))

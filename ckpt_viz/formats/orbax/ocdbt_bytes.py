@@ -11,20 +11,10 @@ from ckpt_viz.formats.storage.unpacking import Allowance
 
 PLAIN, ZSTD = 0, 1
 _HEADER = struct.Struct(">I8sBB")  # its version and compression are below 128: one byte each
-
-
 _CHECKSUM = struct.Struct("<I")
-
-
 MOST_MANIFEST = 16 << 20
-
-
 MOST_PATH = 4096
-
-
 _OTHER_COPY = "copy the directory again, or save it again"
-
-
 OPEN_WITH = "open it with tensorstore, which Orbax installs"
 
 
