@@ -27,9 +27,9 @@ from ckpt_viz.answers.timeline.view_payload import MOST_HISTOGRAMS, cells_of_vie
 from ckpt_viz.answers.timeline.work import Work, work_on
 from ckpt_viz.entrances.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.entrances.server.history_wire import (
-    Lines,
+    HistoryLines,
     Stopped,
-    Watch,
+    ReadingWatch,
     Wire,
     saying_limit,
     without_root,
@@ -170,11 +170,11 @@ def send_history(
             what happened.
         RefusedRequest: Not even the first part may be sent: it is too large.
     """
-    lines = Lines(asked, wire, limits.most_answer, packs=packs)
+    lines = HistoryLines(asked, wire, limits.most_answer, packs=packs)
     page: HistoryPage | None = None
     try:
         with _confined(asked, limits.most_read) as scope:
-            watch = Watch(wire, scope)
+            watch = ReadingWatch(wire, scope)
             lines.title = contents_path(asked.path, scope) or "/"
             try:
                 page = _opened(asked, version, scope, lines, watch, earlier)
@@ -209,7 +209,7 @@ def answer_json(
     lines = page.work.lines.lines
     number = question.get("row")
     with _confined(asked, limits.most_read) as scope, saying_limit(scope):
-        watch = Watch(wire, scope)
+        watch = ReadingWatch(wire, scope)
         reader, rows = page.work.reader(), dict(page.work.rows)
         if question.get("ask") == "row" and isinstance(number, int) and 0 <= number < len(lines):
             rows[number] = _read_row(page, number, watch)
@@ -233,7 +233,7 @@ def opened_history(
 ) -> HistoryPage:
     """Return a history of which no row was read, or those of an earlier reading."""
     with _confined(asked, limits.most_read) as scope, saying_limit(scope):
-        watch = Watch(wire, scope)
+        watch = ReadingWatch(wire, scope)
         return _page(asked, scope, lambda _: watch.update(0), earlier)
 
 
@@ -244,8 +244,8 @@ def _opened(
     asked: Asked,
     version: str,
     scope: Confinement,
-    lines: Lines,
-    watch: Watch,
+    lines: HistoryLines,
+    watch: ReadingWatch,
     earlier: HistoryPage | None,
 ) -> HistoryPage:
     """Return the opened history; send its plan, before that the first checkpoint's."""
@@ -329,7 +329,7 @@ def _piece_bytes(most_read: int, times: int) -> int:
     return max(_LEAST_PIECE, min(PIECE_BYTES, most_read // (4 * times)) // 64 * 64)
 
 
-def _send_rows(page: HistoryPage, lines: Lines, watch: Watch, most_read: int) -> None:
+def _send_rows(page: HistoryPage, lines: HistoryLines, watch: ReadingWatch, most_read: int) -> None:
     """Send the known rows, then the others as they are read."""
     work, times = page.work, len(page.work.checkpoints)
     reader = work.reader(_piece_bytes(most_read, times))
@@ -380,7 +380,7 @@ def _end(page: HistoryPage | None, why: str) -> dict[str, Any]:
     return {"part": "end", **content, "why": why}
 
 
-def _read_row(page: HistoryPage, number: int, watch: Watch) -> HistoryRow:
+def _read_row(page: HistoryPage, number: int, watch: ReadingWatch) -> HistoryRow:
     """Return a row with its histograms; read it if the page does not have them."""
     work = page.work
     if number in work.rows and page.has_histograms:

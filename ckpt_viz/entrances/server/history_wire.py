@@ -31,7 +31,7 @@ class Stopped(Exception):
     """The reading has to end; the message says why."""
 
 
-class Lines:
+class HistoryLines:
     """Sends lines of JSON in parts, compressed together as one stream of gzip or not."""
 
     def __init__(self, asked: Asked, wire: Wire, most_bytes: int, *, packs: bool) -> None:
@@ -76,7 +76,7 @@ class Lines:
         return self._pack.compress(data) + self._pack.flush(zlib.Z_SYNC_FLUSH)
 
 
-class Watch:
+class ReadingWatch:
     """Counts the bytes that are read; ends the reading if it has to end."""
 
     def __init__(self, wire: Wire, scope: Confinement) -> None:
