@@ -180,6 +180,13 @@ def native_patterns(data: bytes, dtype: str, byte_order: ByteOrder) -> Array:
     return flat.view(f"u{size}") if size <= 8 else flat.view(np.uint64).reshape(-1, size // 8)
 
 
+def index_at(place: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the index of the element at a flat place; None for no place, -1."""
+    if place < 0 or shape is None:
+        return None
+    return tuple(map(int, np.unravel_index(place, shape)))
+
+
 def relative(difference: float, norm: float) -> float:
     """Return a difference as a fraction of a norm; infinity if there was nothing before.
 

@@ -171,10 +171,7 @@ def weights_of(layer: Any) -> list[Any]:
 
     A lookup layer of Keras 2 lists its vocabulary as a weight, but it is not a variable.
     """
-    try:
-        return [weight for weight in layer.weights if tf_private.is_variable(weight)]
-    except Exception:  # a model that is not built may refuse, and user code may do anything
-        return []
+    return [weight for weight in _listed(layer, "weights") or () if tf_private.is_variable(weight)]
 
 
 def holds_weights(value: Any) -> bool:
@@ -197,20 +194,19 @@ def trainable_variables_of(layer: Any) -> list[Any] | None:
 
     None if the object is not a layer, or if it refuses.
     """
-    if not is_of_keras(layer):
-        return None
-    try:
-        return list(layer.trainable_variables)
-    except Exception:  # user code may do anything
-        return None
+    return _listed(layer, "trainable_variables") if is_of_keras(layer) else None
 
 
 def variables_of(layer: Any) -> list[Any]:
     """Return all variables of a Keras layer in its own order, as `layer.variables` does."""
+    return _listed(layer, "variables") or []
+
+
+def _listed(layer: Any, name: str) -> list[Any] | None:
     try:
-        return list(layer.variables)
-    except Exception:  # as above
-        return []
+        return list(getattr(layer, name))
+    except Exception:  # a model that is not built may refuse, and user code may do anything
+        return None
 
 
 def state_variables_of(layer: Any) -> list[Any]:
