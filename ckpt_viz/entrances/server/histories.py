@@ -28,8 +28,8 @@ from ckpt_viz.answers.timeline.work import Work, work_on
 from ckpt_viz.entrances.server.graphs import check_size, contents_path, json_bytes
 from ckpt_viz.entrances.server.history_wire import (
     HistoryLines,
-    Stopped,
     ReadingWatch,
+    Stopped,
     Wire,
     saying_limit,
     without_root,
