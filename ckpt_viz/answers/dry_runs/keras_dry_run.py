@@ -29,7 +29,8 @@ from ckpt_viz.formats.storage.zip_archive import error_of_zipfile, member_of
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.ground.text import count, shape_words
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.live.keras.keras_graph import KerasTarget, keras_h5_target, keras_target

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ckpt_viz.answers.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.answers.timeline.sources import Checkpoint
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.graphs.nodes.names import names_in
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.printed_names import names_in
 from ckpt_viz.graphs.object_graph.graph import Graph
 
 SIGMAS = 3.0

@@ -30,7 +30,7 @@ from ckpt_viz.answers.timeline.evidence import (
 from ckpt_viz.answers.timeline.explosions import EXPLODED
 from ckpt_viz.files.values.partial import values_of_patterns
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, QUANTIZED
-from ckpt_viz.graphs.nodes.names import names_in
+from ckpt_viz.graphs.nodes.printed_names import names_in
 
 SAVES = 2
 """Saves that a state lasts before a finding names it."""

@@ -17,7 +17,8 @@ from ckpt_viz.files.saved.locate import checkpoints_at
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.formats.storage.files import again_if_gone, is_directory, is_remote, join, split
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph, Kept
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Kept
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.sources.any_source import graph_of
 from ckpt_viz.live.sources.pictured import ObjectGraph

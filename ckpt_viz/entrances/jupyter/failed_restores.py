@@ -32,6 +32,7 @@ from ckpt_viz.ground.wording import PYTHON, Wording, of_expression
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, pairs_of
 from ckpt_viz.live.sessions.saver import is_of_graph
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 
 if TYPE_CHECKING:
     from ckpt_viz.answers.load_check.load_result import LoadCheck
@@ -270,7 +271,7 @@ def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | 
             return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)
-        if name == "restore" and tf_private.is_saver(target) and "save_path" in known:
+        if name == "restore" and tf_savers.is_saver(target) and "save_path" in known:
             session = known.get("sess")
             graph = getattr(session, "graph", None)
             return RestoreCall(target, known["save_path"], name, graph, session=session)
@@ -363,7 +364,7 @@ def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:
     if check.saved is not None:
         with suppress(SourceError):  # a load of weights has none
             return check.fix()
-    if tf_private.is_saver(check.live.source):
+    if tf_savers.is_saver(check.live.source):
         with suppress(SourceError):  # no checkpoint
             return check.fix()
     return None

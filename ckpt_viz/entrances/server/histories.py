@@ -42,7 +42,7 @@ from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.files.saved.v1_reader import prefix_of_shard
 from ckpt_viz.formats.storage.confinement import Confinement, confined_to
 from ckpt_viz.formats.storage.files import file_stamp, join, list_files, split
-from ckpt_viz.graphs.object_graph.graph import Kept
+from ckpt_viz.graphs.object_graph.provenance import Kept
 
 MOST_CHECKPOINTS = 200
 """The most checkpoints of a history; of more, some at equal distances."""

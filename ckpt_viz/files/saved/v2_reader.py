@@ -16,7 +16,8 @@ from ckpt_viz.formats.bundles.saved_model import SavedObject, read_saved_model
 from ckpt_viz.formats.storage.files import is_readable_file, open_file
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import Node
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.graphs.slots.roles import assign_roles
 
 

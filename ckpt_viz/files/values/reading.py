@@ -23,8 +23,8 @@ from ckpt_viz.formats.bundles.stored_ranges import Claims, stored_ranges
 from ckpt_viz.formats.storage.files import is_remote
 from ckpt_viz.formats.storage.zip_archive import member_of
 from ckpt_viz.graphs.nodes.keys import part_in_words
-from ckpt_viz.graphs.nodes.names import readable_name, readable_place
 from ckpt_viz.graphs.nodes.nodes import Attribute
+from ckpt_viz.graphs.nodes.printed_names import readable_name, readable_place
 from ckpt_viz.graphs.object_graph.graph import Graph
 
 _MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space

@@ -23,7 +23,8 @@ from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
 from ckpt_viz.formats.storage.zip_archive import BAD_ZIP, Member, every_member, member_of
 from ckpt_viz.graphs.nodes.nodes import Fault
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"

@@ -6,10 +6,11 @@ from dataclasses import asdict
 from typing import Any
 
 from ckpt_viz.formats.bundles.lost_files import lost_files
-from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.nodes.tree import NOWHERE
-from ckpt_viz.graphs.object_graph.graph import Graph, Provenance
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Provenance
 
 VERSION = 1
 

@@ -17,7 +17,8 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.graphs.nodes.keras_variables import names_in_optimizer, variable_names
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role, Slot, SlotRule, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Layout, Origin
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout, Origin
 from ckpt_viz.live.keras.h5_groups import Groups, H5Group
 from ckpt_viz.live.keras.keras_accessors import keras_accessor
 from ckpt_viz.live.keras.keras_stores import as_array, dtype_and_shape, is_variable, saved_values

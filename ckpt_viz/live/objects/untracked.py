@@ -26,6 +26,7 @@ from ckpt_viz.live.objects.containers import (
 )
 from ckpt_viz.live.objects.facts import KERAS_3_PARTS, is_layer, is_state_of_keras
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names.packages import is_of_library, package_of
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, slots_of
 
@@ -254,7 +255,7 @@ def _saves_by_own_code(obj: Any) -> bool:
     return (
         tf_private.serializes_itself(obj)
         or tf_private.saveable_factories(obj) is None
-        or tf_private.registered_saver_name(obj) is not None
+        or tf_registered.registered_saver_name(obj) is not None
     )
 
 

@@ -36,6 +36,7 @@ from ckpt_viz.live.objects.stored_attributes import stored_attributes
 from ckpt_viz.live.objects.trainable import frozen, trainable_variables
 from ckpt_viz.live.objects.untracked import Unsaved, unsaved_in
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.tensorflow_names.wrappers import are_same_objects
 
@@ -174,7 +175,7 @@ class Walk:
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
-        saver = self.savers[node_id] = tf_private.registered_saver_name(obj)
+        saver = self.savers[node_id] = tf_registered.registered_saver_name(obj)
         try:
             attributes = () if saver else stored_attributes(obj, self.object_keys[node_id])
         except Exception as error:  # a variable may be of a user's class

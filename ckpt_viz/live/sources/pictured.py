@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import EditError, SourceError
 from ckpt_viz.graphs.nodes.nodes import Attribute
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.render.views import MAX_LINES, View
 
 if TYPE_CHECKING:
