@@ -76,7 +76,9 @@ class LoadCheck:
         path = readable(printable(self.path))
         if self.raises is None:
             return f"{self.library}: nothing stops load_model({path!r})"
-        text = printable(_before_config(self.raises.message.strip()).partition("\n")[0])
+        # Keras repeats a configuration behind its text.
+        first = self.raises.message.strip().partition(" Full object config:")[0]
+        text = printable(first.partition("\n")[0])
         return f"{self.library}: load_model({path!r}) would raise {self.raises.type}: {text[:300]}"
 
     def to_json(self) -> dict[str, Any]:
@@ -125,11 +127,6 @@ class LoadCheck:
             f"<div><p>{_escaped(self.headline)}</p>{f'<ol>{rows}</ol>' if rows else ''}"
             f"{code if self.code else ''}<p>{_escaped(' '.join(self.notes))}</p></div>"
         )
-
-
-def _before_config(text: str) -> str:
-    """Return an error of Keras without the configuration that it repeats."""
-    return text.partition(" Full object config:")[0]
 
 
 def _escaped(text: str) -> str:

@@ -91,15 +91,10 @@ class Work:
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:
     """Return the work on checkpoints; raise CheckpointNotFoundError if none can be opened."""
-    _check_any(ordered.checkpoints)
+    if all(checkpoint.graph is None for checkpoint in ordered.checkpoints):
+        first, number = ordered.checkpoints[0], len(ordered.checkpoints)
+        raise CheckpointNotFoundError(
+            f"none of {number} checkpoints can be opened; {first.title}: {first.error}"
+        )
     graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
     return Work(ordered, gc_paused(lambda: lines_of(graphs)), unchanged)
-
-
-def _check_any(checkpoints: Sequence[Checkpoint]) -> None:
-    """Raise CheckpointNotFoundError if no checkpoint could be opened."""
-    if all(checkpoint.graph is None for checkpoint in checkpoints):
-        first = checkpoints[0]
-        raise CheckpointNotFoundError(
-            f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"
-        )

@@ -225,7 +225,7 @@ def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
 def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | None) -> Answer:
     export = EXPORTS[question["format"]]
     text = export.text_of(shown.content(state))
-    return {"name": export.file_name, "type": export.mime}, [text.encode()]
+    return {"name": f"checkpoint.{export.format}", "type": export.mime}, [text.encode()]
 
 
 # --- the fix of a check
