@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from inspect import Parameter
 from typing import Any
 
 from ckpt_viz.answers.load_check.faults import COMPILATION, LoadFault, UnknownName
@@ -18,6 +18,7 @@ Json = dict[str, Any]
 _COMPILE = "Model.compile"
 _SECONDS = 10  # of processor time, after which no further part is built
 _COMPARED = 120  # letters of two errors; what follows may be the configuration
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _MOST_TRIED = 30  # arguments that are tried one by one
 _NO_OBJECTS = ("inbound_nodes", "build_config", "compile_config")
 _NO_NAMES = (
@@ -180,14 +181,11 @@ class FaultSearch:
         known = self._class(cls)
         if known is None or not isinstance(config, dict):
             return []
-        own = next(vars(base)["__init__"] for base in known.__mro__ if "__init__" in vars(base))
-        parameters = [*inspect.signature(own).parameters.values()][1:]
-        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         return [
             parameter.name
-            for parameter in parameters
+            for parameter in next(self._keras.constructors(known), [])
             if parameter.default is parameter.empty
-            and parameter.kind in named
+            and parameter.kind in _NAMED
             and parameter.name not in config
         ]
 
@@ -200,7 +198,7 @@ class FaultSearch:
             known = self._class(cls)
             if known is None:
                 continue
-            named = {parameter.name for parameter in self._keras.parameters(known)}
+            named = {each.name for taken in self._keras.constructors(known) for each in taken}
             not_named = [name for name in part if name not in named]
             if self._without(part, not_named, fault, build):
                 fault.cls, fault.is_own = cls, self._is_own(cls)

@@ -154,12 +154,12 @@ class KerasBuilder:
                 return module, name
         return None
 
-    def parameters(self, cls: type) -> Iterator[inspect.Parameter]:
-        """Yield the parameters that a constructor takes, those that it passes to a base last."""
+    def constructors(self, cls: type) -> Iterator[list[inspect.Parameter]]:
+        """Yield the parameters of a constructor, then of those to which it passes the rest."""
         for base in inspect.getmro(cls)[:-1]:
             if isinstance(own := vars(base).get("__init__"), FunctionType):
                 parameters = [*inspect.signature(own).parameters.values()][1:]
-                yield from parameters
+                yield parameters
                 if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
                     return
 

@@ -146,28 +146,7 @@ def load_check(path: object, options: LoadOptions, keras: object = None) -> Load
     """Return the check of `load_model` for a path, with the Keras that is meant."""
     if not isinstance(path, (str, os.PathLike)):
         raise SourceError(f"found {type(path).__name__} as the path, expected the path of a file")
-    return _checked(os.fspath(path), options, library_of(keras))
-
-
-def library_of(keras: object) -> Library:
-    """Return the Keras that is meant: a module or its name, or the one that is imported."""
-    name = keras if isinstance(keras, str) else str(getattr(keras, "__name__", "")).split(".")[0]
-    if keras is None:
-        imported = [name for name in (KERAS_3, KERAS_2) if name in sys.modules]
-        name = imported[0] if imported else KERAS_3
-    if name not in (KERAS_3, KERAS_2):
-        raise SourceError(f"found keras={keras!r}, expected the module keras or tf_keras")
-    try:
-        module = sys.modules.get(name)
-        library = Library(name, str(getattr(module, "__version__", "") or version(name)))
-    except PackageNotFoundError as error:
-        raise SourceError(f"{name} is not installed; install it first") from error
-    if (name, generation(library.version)) == (KERAS_3, "2"):
-        raise UnsupportedError(f"{library}: expected Keras 3, or tf_keras: pip install tf_keras")
-    return library
-
-
-def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
+    path, library = os.fspath(path), library_of(keras)
     try:
         stored = stored_model(path, library.name)
     except RefusedFileError as refusal:
@@ -197,6 +176,24 @@ def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
         notes += [f"The check stopped {answer.stopped}: there may be more causes."]
     notes += [f"{damage}: load_model sets damaged values." for damage in stored.unnoticed]
     return LoadCheck(path, library, findings, tuple(notes), code)
+
+
+def library_of(keras: object) -> Library:
+    """Return the Keras that is meant: a module or its name, or the one that is imported."""
+    name = keras if isinstance(keras, str) else str(getattr(keras, "__name__", "")).split(".")[0]
+    if keras is None:
+        imported = [name for name in (KERAS_3, KERAS_2) if name in sys.modules]
+        name = imported[0] if imported else KERAS_3
+    if name not in (KERAS_3, KERAS_2):
+        raise SourceError(f"found keras={keras!r}, expected the module keras or tf_keras")
+    try:
+        module = sys.modules.get(name)
+        library = Library(name, str(getattr(module, "__version__", "") or version(name)))
+    except PackageNotFoundError as error:
+        raise SourceError(f"{name} is not installed; install it first") from error
+    if (name, generation(library.version)) == (KERAS_3, "2"):
+        raise UnsupportedError(f"{library}: expected Keras 3, or tf_keras: pip install tf_keras")
+    return library
 
 
 def _request(path: str, stored: StoredModel, options: LoadOptions, library: str) -> dict[str, Any]:
