@@ -42,6 +42,14 @@ class KeptValues(NamedTuple):
     share: float
 
 
+class Symptom(NamedTuple):
+    """A variable that a rule names, the first checkpoint concerned, and a detail in words."""
+
+    row: HistoryRow
+    time: int
+    detail: str = ""
+
+
 class SlotVariableRow(NamedTuple):
     """A slot variable's name and row, and the node of its variable in the last checkpoint."""
 
@@ -197,14 +205,24 @@ def sizes_of(row: HistoryRow) -> dict[int, float]:
     sizes: dict[int, float] = {}
     for time, cell in enumerate(row.cells):
         values = cell.values
-        if values is None or values.l2 is None or not values.count:
-            if values is not None and (values.nan or values.inf):
-                break
+        if values is None:
             continue
         if values.nan or values.inf:
             break
-        sizes[time] = values.l2 / math.sqrt(values.count)
+        if values.l2 is not None and values.count:
+            sizes[time] = values.l2 / math.sqrt(values.count)
     return sizes
+
+
+def are_squares(rows: Sequence[HistoryRow]) -> bool:
+    """Return whether slots follow squares of gradients: no element is negative."""
+    return not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
+
+
+def norms_in_words(row: HistoryRow, was: float, now: float) -> str:
+    """Return two sizes of elements as norms."""
+    root = math.sqrt(math.prod(row.shape or ()))
+    return f"from {was * root:.3g} to {now * root:.3g}"
 
 
 def values_before(row: HistoryRow, time: int) -> ValueRow | None:

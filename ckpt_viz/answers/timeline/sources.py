@@ -142,7 +142,8 @@ def _saved(
     opened = []
     for entry in chosen:
         if not entry.exists:
-            checkpoint = Checkpoint(entry.prefix, entry.prefix, None, error=_is_gone(entry))
+            why = f"{entry.prefix}: the file `checkpoint` names it, but it is gone"
+            checkpoint = Checkpoint(entry.prefix, entry.prefix, None, error=why)
         else:
             checkpoint = known.get(entry.prefix) or _opened(entry.prefix, entry.prefix)
         opened.append(replace(checkpoint, saved_at=entry.saved_at))
@@ -165,10 +166,6 @@ def kept_in(path: str, most: int) -> tuple[list[Kept], int]:
 def _is_pattern(path: str) -> bool:
     """Return whether a path is a pattern of names, and not that of a directory called `run[1]`."""
     return _WILD.search(path) is not None and not is_remote(path) and not is_directory(path)
-
-
-def _is_gone(kept: Kept) -> str:
-    return f"{kept.prefix}: the file `checkpoint` names it, but it is gone"
 
 
 def _globbed(path: str) -> Sequence[Kept]:

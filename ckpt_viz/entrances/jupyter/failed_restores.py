@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from traceback import walk_tb
+from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD, OPTIONS
@@ -258,7 +259,7 @@ def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | 
 
     `held` are objects of the user, one of which may be the checkpoint of a status.
     """
-    frames = [*_frames(error.__traceback__)]
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     load = next(filter(None, map(_load_in, frames)), None)
     if load is not None or "tensorflow" not in sys.modules:
         return load
@@ -323,12 +324,6 @@ def _of_load_weights(known: dict[str, Any]) -> RestoreCall | None:
     options = {name: known.get(name, named.get(name)) for name in OPTIONS}
     given = {name: value for name, value in options.items() if value}
     return RestoreCall(model, path, METHOD, options=given or None)
-
-
-def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
-    while traceback is not None:
-        yield traceback.tb_frame
-        traceback = traceback.tb_next
 
 
 _watching: list[FailedRestores] = []

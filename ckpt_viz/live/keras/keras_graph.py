@@ -28,7 +28,7 @@ from ckpt_viz.live.objects.keras_slots import slots_of
 from ckpt_viz.live.objects.layer_facts import layer_facts_of
 from ckpt_viz.live.objects.live_source import weak
 from ckpt_viz.live.objects.trainable import frozen
-from ckpt_viz.live.objects.walk import is_layer, own_name, provisional_role
+from ckpt_viz.live.objects.walk import own_name, provisional_role
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 from ckpt_viz.matching.engines.h5_sides import LiveLayers
@@ -245,8 +245,8 @@ class _Drawing:
 
     def _add_facts(self, ids: Mapping[int, int]) -> None:
         trainable = _trainable(self.objects, self.owners)
-        frozen_ids = frozen(self.objects, ids, trainable, is_layer)
-        facts = layer_facts_of(self.objects, is_layer)
+        frozen_ids = frozen(self.objects, ids, trainable)
+        facts = layer_facts_of(self.objects)
         for node_id, node in enumerate(self.nodes):
             has_facts = node.role in (Role.LAYER, Role.OBJECT)
             self.nodes[node_id] = node._replace(

@@ -277,11 +277,11 @@ class ObjectGraph(Graph):
             QueryError: `find` cannot read the query.
         """
         from ckpt_viz.files.values.reading import rows_as_read, tensors_of
-        from ckpt_viz.files.values.running import bar
+        from ckpt_viz.files.values.running import bar, silent
         from ckpt_viz.files.values.table import ValueTable
 
         tensors = tensors_of(self, where)
-        memo, begin = self._read_values, bar if progress else None
+        memo, begin = self._read_values, bar if progress else silent
         rows = rows_as_read(self, tensors, memo, executor=executor, begin=begin)
         row_of = {row.key: row for row in rows}
         return ValueTable(self, [row_of[tensor.row.key] for tensor in tensors])

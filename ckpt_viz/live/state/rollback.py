@@ -16,7 +16,7 @@ from ckpt_viz.errors import HalfChangedError, SourceError
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.ground.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.ground.text import listed
-from ckpt_viz.live.objects.untracked import leaves_of
+from ckpt_viz.live.objects.composed_variables import leaves_of
 from ckpt_viz.live.state.holding import (
     HeldState,
     bytes_below,
