@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -412,4 +413,12 @@ def test_a_new_part_that_is_given_another_parts_value_says_so(kind: str, tmp_pat
     old, new = _model(3, 1), _model(3, 2)
     check, _ = _check_of(kind, old, new, tmp_path)
     (line,) = (line for line in str(check).splitlines() if line.startswith("  not in the file"))
-    assert "✗ another part's value" in line and "   block1   " in line
+    assert re.search(r"✗ (\d of 6: )?another part's value", line) and "   block1   " in line
+
+
+def test_a_line_counts_the_values_of_its_worst_cell(tmp_path: Path) -> None:
+    old, new = _model(3, 1), _model(4, 1)
+    check, _ = _check_of(".weights.h5", _trained(old), _trained(new), tmp_path)
+    lines = [line for line in str(check).splitlines() if "head" in line]
+    # Keras reads kernel and bias, and no slot variable.
+    assert any("✗ 2 of 6: other shape" in line for line in lines), lines
