@@ -47,12 +47,15 @@ _UNKNOWN = TableCell(CellSign.ASKS, "its own code decides")
 
 
 def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
-    """Return what the checked call does with the values of a line: the worst, and with how many."""
+    """Return what the checked call does with the values of a line: the worst, and with how many.
+
+    What the program alone has keeps its own values, whatever the call tried to put there.
+    """
     cell = _plain_cell_of(line.rows[0])
     if cell.sign is CellSign.ELSEWHERE:
         cell = TableCell(cell.sign, _into(folding, line))
     alike = sum(_plain_cell_of(row).sign is cell.sign for row in line.rows)
-    if alike == len(line.rows):
+    if alike == len(line.rows) or line.rows[0].saved is None:
         return cell
     return TableCell(cell.sign, f"{alike} of {len(line.rows)}: {cell.words}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, groupby, takewhile
@@ -31,6 +31,7 @@ _MOST_LINES = 24
 _LAYER_AND_VALUE = 2  # names in the path of a value
 # Reasons that tell most, first, and then what happens to values without one of these.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
+_UNREAD = frozenset[object]({Why.AFTER_ERROR, Why.NOT_REACHED})
 _LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
 _USUAL = 5
 
@@ -82,7 +83,7 @@ class _Branch:
         return [*self.rows, *chain.from_iterable(b.every_row for b in self.below.values())]
 
     @cached_property
-    def ways(self) -> frozenset[object]:
+    def ways(self) -> frozenset[tuple[object, ...]]:
         """Where the rows of the part and of all below it go."""
         own = frozenset(map(way_of, self.rows))
         return own.union(*(branch.ways for branch in self.below.values()))
@@ -157,6 +158,13 @@ def _way(cell: ValueCell | None) -> tuple[object, ...]:
     return () if cell is None else (cell.place, cell.why, cell.error)
 
 
+def _without_cause(way: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the way of a value, whatever keeps the call from coming to it: all say "nowhere"."""
+    plain, *others = way
+    is_unread = isinstance(plain, tuple) and not _UNREAD.isdisjoint(plain)
+    return (Destination.STAYS if is_unread else plain, *others)
+
+
 @dataclass(frozen=True)
 class Folding:
     """The lines of a table, and what is inside of each."""
@@ -213,7 +221,10 @@ class Folding:
 
     def _is_one_line(self, part: _Part, branch: _Branch) -> bool:
         """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
-        if branch.is_quiet or (len(branch.ways) == 1 and not branch.names_misfits):
+        ways: Set[tuple[object, ...]] = branch.ways
+        if part.is_saved and part.node in self._counterparts[1]:
+            ways = {*map(_without_cause, ways)}
+        if branch.is_quiet or (len(ways) == 1 and not branch.names_misfits):
             return True
         is_closed = branch.is_layer or self._is_block(part)
         return is_closed and len({_after_fix(row) for row in branch.every_row}) == 1
@@ -372,7 +383,8 @@ class Folding:
     def _tree(self) -> _Branch:
         root = _Branch()
         of_saved, of_live = self._ways
-        for row in self.table.rows:
+        # Slots that count with their optimizer follow its own values, which have its place.
+        for row in sorted(self.table.rows, key=self._counts_with_optimizer):
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = home_of(self.table.saved, row.saved, of_saved)
@@ -387,6 +399,12 @@ class Folding:
                 branch = branch.below.setdefault(part, _Branch())
             branch.rows.append(row)
         return root
+
+    def _counts_with_optimizer(self, row: RestoreRow) -> bool:
+        of_saved, of_live = self._ways
+        if row.saved is not None and self.table.saved is not None:
+            return home_of(self.table.saved, row.saved, of_saved) != row.saved
+        return row.live is not None and home_of(self.table.live, row.live, of_live) != row.live
 
     def _as_slot(self, row: RestoreRow) -> list[int] | None:
         """Return the chain of a saved value that only the program tells as a slot variable."""
