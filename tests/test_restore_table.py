@@ -443,6 +443,26 @@ def test_a_model_in_a_model_is_one_line_of_an_h5_that_does_not_load(tmp_path: Pa
     assert lines["base"] == 4 * 3  # each with its two slot variables
 
 
+def test_some_layers_of_a_model_have_not_the_class_of_the_model_beside_them(
+    tmp_path: Path,
+) -> None:
+    keras = pytest.importorskip("keras")
+
+    def of_blocks(count: int) -> Any:
+        inputs = outputs = keras.Input((4,))
+        for number in range(count):
+            for name in ("up", "down"):
+                outputs = keras.layers.Dense(4, name=f"block{number}_{name}")(outputs)
+        model = keras.Model(inputs, keras.layers.Dense(3, name="head")(outputs))
+        model.compile("adam", "mse")
+        return model
+
+    check, _ = _check_of("object graph", of_blocks(2), of_blocks(1), tmp_path)
+    line = next(line for line in check.overlay.table.lines if line.saved == "block0")
+    assert (line.saved_facts, line.live) == ("2 layers", "block0_up … block0_down")
+    assert line.live_facts == ""
+
+
 def test_a_line_counts_the_values_of_its_worst_cell(tmp_path: Path) -> None:
     old, new = _model(3, 1), _model(4, 1)
     check, _ = _check_of(".weights.h5", _trained(old), _trained(new), tmp_path)

@@ -205,6 +205,12 @@ def test_a_comparisons_outline_says_the_state_first(lend: OpenPage, tmp_path: Pa
     explorer = Explorer(lend, tmp_path / "a.html", overlay.graph, overlay)
     choose_view(explorer.root, "Object graph")
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
+    # What is below an open row has rows of its own, and does not colour its words.
+    here = explorer.page.locator(".ckv-row > .ckv-cell-state", has_text=re.compile("^✓ ?here$"))
+    expect(here.first).to_be_visible()
+    assert {"ckv-quiet" in name for name in here.evaluate_all("a => a.map(e => e.className)")} == {
+        True
+    }
     assert explorer.problems == []
 
 
