@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz import Attribute, Child, Node, ObjectGraph, Origin, Role, SlotVariable
 from ckpt_viz.answers.graph_diff.diff_result import ChangedNode
+from ckpt_viz.graphs.overlay.comparison_table import NO_LINE
 from ckpt_viz.graphs.overlay.overlay import State
 from ckpt_viz.graphs.slots.roles import assign_roles
 from ckpt_viz.matching.correspondence.correspond import correspond
@@ -245,6 +246,15 @@ def test_renamed_subtree_has_moved_as_a_whole() -> None:
     assert (problem.saved, problem.live) == ("(root).old", "(root).new")
     assert str(found).splitlines()[1] == "old is new now."
     assert str(found.details).splitlines()[1] == "  ↷ moved  old → new"
+
+
+def test_the_table_has_a_moved_part_at_its_places_in_a_and_in_b() -> None:
+    parts = {1: {"x": 3}, 2: {"mean": 4, "count": 5}}
+    a = graph({0: {"net": 1, "ema": 2}, **parts}, variables=(3, 4, 5))
+    b = graph({0: {"net": 1, "stats": 6}, **parts, 6: {"ema": 2}}, variables=(3, 4, 5))
+    lines = cv.diff(a, b).overlay.table.lines
+    (moved,) = (line for line in lines if line.parent == NO_LINE and line.plain.words == "moved")
+    assert (moved.saved, moved.live, moved.values) == ("ema", "stats.ema", 2)
 
 
 def test_moved_subtree_takes_along_what_occurs_elsewhere_too() -> None:

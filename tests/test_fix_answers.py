@@ -111,7 +111,9 @@ def test_a_restore_after_a_training_and_a_save_asks_and_then_does_what_the_table
 
 
 @pytest.mark.parametrize("library", ["keras", "tf_keras"])
-def test_a_restore_after_steps_of_an_optimizer_asks(library: str, tmp_path: Path) -> None:
+def test_a_restore_and_its_undo_ask_after_steps_of_an_optimizer(
+    library: str, tmp_path: Path
+) -> None:
     keras = pytest.importorskip(library)
 
     def model(units: int) -> Any:
@@ -128,6 +130,15 @@ def test_a_restore_after_steps_of_an_optimizer_asks(library: str, tmp_path: Path
     assert "0 → 1" in refused["error"] and "iteration" in refused["error"]
     done, _ = answer(shown, {"ask": "restore"})
     assert done["text"].startswith("Restored ")
+
+    live.fit(np.ones((4, 3)), np.ones((4, 5)), verbose=0)
+    trained = live.get_weights()
+    refused, _ = answer(shown, {"ask": "undo"})
+    assert "trained or saved since the restore" in refused["error"] and "0 → 1" in refused["error"]
+    assert all(map(np.array_equal, live.get_weights(), trained))
+    undone, _ = answer(shown, {"ask": "undo"})
+    assert undone["text"].startswith("Put back the values from before the restore.")
+    assert not all(map(np.array_equal, live.get_weights(), trained))
 
 
 def test_a_restore_takes_the_ticked_guesses(tmp_path: Path) -> None:

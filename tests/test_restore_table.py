@@ -413,3 +413,59 @@ def test_a_new_part_that_is_given_another_parts_value_says_so(kind: str, tmp_pat
     check, _ = _check_of(kind, old, new, tmp_path)
     (line,) = (line for line in str(check).splitlines() if line.startswith("  not in the file"))
     assert "✗ another part's value" in line and "   block1   " in line
+
+
+def test_an_optimizer_has_its_own_place_where_its_slots_go_another_way(tmp_path: Path) -> None:
+    # Keras reads no state of an optimizer with another number of variables.
+    check, _ = _check_of(".weights.h5", _model(3, 2), _model(3, 3), tmp_path)
+    names = [line.saved[0] for line in Folding(check.table).lines() if line.saved[0]]
+    assert names == ["block0", "head", "optimizer"]
+
+
+def test_a_model_in_a_model_is_one_line_of_an_h5_that_does_not_load(tmp_path: Path) -> None:
+    keras = pytest.importorskip("keras")
+
+    def nested(heads: int) -> Any:
+        inputs = keras.Input((4,))
+        layers = [keras.layers.Dense(4, name=name) for name in ("first", "second")]
+        outputs = keras.Sequential([keras.Input((4,)), *layers], name="base")(inputs)
+        for number in range(heads):
+            outputs = keras.layers.Dense(3, name=f"head{number}")(outputs)
+        model = keras.Model(inputs, outputs)
+        model.compile("adam", "mse")
+        model.optimizer.build(model.trainable_variables)
+        return model
+
+    check, load = _check_of(".h5", nested(1), nested(2), tmp_path)
+    with pytest.raises(ValueError, match="Layer count mismatch"):
+        load()
+    lines = {line.saved[0]: len(line.rows) for line in Folding(check.table).lines()}
+    assert lines["base"] == 4 * 3  # each with its two slot variables
+
+
+def test_some_layers_of_a_model_have_not_the_class_of_the_model_beside_them(
+    tmp_path: Path,
+) -> None:
+    keras = pytest.importorskip("keras")
+
+    def of_blocks(count: int) -> Any:
+        inputs = outputs = keras.Input((4,))
+        for number in range(count):
+            for name in ("up", "down"):
+                outputs = keras.layers.Dense(4, name=f"block{number}_{name}")(outputs)
+        model = keras.Model(inputs, keras.layers.Dense(3, name="head")(outputs))
+        model.compile("adam", "mse")
+        return model
+
+    check, _ = _check_of("object graph", of_blocks(2), of_blocks(1), tmp_path)
+    line = next(line for line in check.overlay.table.lines if line.saved == "block0")
+    assert (line.saved_facts, line.live) == ("2 layers", "block0_up … block0_down")
+    assert line.live_facts == ""
+
+
+def test_a_line_counts_the_values_of_its_worst_cell(tmp_path: Path) -> None:
+    old, new = _model(3, 1), _model(4, 1)
+    check, _ = _check_of(".weights.h5", _trained(old), _trained(new), tmp_path)
+    lines = [line for line in str(check).splitlines() if "head" in line]
+    # Keras reads kernel and bias, and no slot variable.
+    assert any("✗ 2 of 6: other shape" in line for line in lines), lines

@@ -203,6 +203,7 @@ def test_typed_names_remove_move_and_exchange_parts_and_each_edit_goes(opened: O
 def test_the_call_may_differ_and_what_waits_may_be_built(opened: Open) -> None:
     page = opened()
     page.keyboard.press("e")
+    expect(_field(page)).to_be_focused()  # the field comes with what the page loads on request
     page.keyboard.press("Escape")
     page.locator("summary", has_text="Other edits").click()
     build = page.get_by_role("button", name="Build what waits", exact=True)

@@ -17,6 +17,7 @@ from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer
 from tests.support.payload_fixtures import overlays
+from tests.ui.cut import settle
 from tests.ui.pages import OpenPage, choose_view, open_exports, showing_objects
 
 _SCREENSHOTS = Path(__file__).parents[1] / "screenshots"
@@ -92,6 +93,16 @@ def test_the_outline_says_role_shape_dtype_and_size(adam: Explorer) -> None:
     # Of an object it is the size of all that is below it.
     total = adam.row("(root)").locator(".ckv-cell-size").inner_text()
     assert re.fullmatch(r"\d+(\.\d)? k?B", total)
+
+
+def test_heads_and_shapes_of_the_outline_are_whole(adam: Explorer) -> None:
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+    for width in (833, 1280, 1400, 1700):
+        adam.page.set_viewport_size({"width": width, "height": 800})
+        settle(adam.root)
+        whole = adam.outline.locator(".ckv-outline-head button, .ckv-cell-shape")
+        assert whole.count() > 3
+        assert whole.locator("visible=true").evaluate_all(cut) == [], width
 
 
 def test_a_problem_is_beside_its_name_on_one_line(lend: OpenPage, tmp_path: Path) -> None:
@@ -195,6 +206,12 @@ def test_a_comparisons_outline_says_the_state_first(lend: OpenPage, tmp_path: Pa
     explorer = Explorer(lend, tmp_path / "a.html", overlay.graph, overlay)
     choose_view(explorer.root, "Object graph")
     expect(explorer.outline.get_by_role("columnheader").nth(1)).to_have_text("state")
+    # What is below an open row has rows of its own, and does not colour its words.
+    here = explorer.page.locator(".ckv-row > .ckv-cell-state", has_text=re.compile("^✓ ?here$"))
+    expect(here.first).to_be_visible()
+    assert {"ckv-quiet" in name for name in here.evaluate_all("a => a.map(e => e.className)")} == {
+        True
+    }
     assert explorer.problems == []
 
 

@@ -488,6 +488,57 @@ def test_a_tick_copies_a_part_of_a_value_of_another_shape(
 
 
 @pytest.mark.tf
+@pytest.mark.parametrize("width", [420, 700, 833])
+def test_a_question_is_whole_at_each_width(check: RestoreCheck, opened: Open, width: int) -> None:
+    page = opened(check.overlay, width=width)
+    asked = page.locator(".ckv-table-question .ckv-asked")
+    expect(asked).to_contain_text("Do the first 5 of 7 in model.head mean the same?")
+    settle(page.locator(".ckpt-viz"))
+    assert asked.evaluate_all(_CUT) == []
+    line_of = page.locator(".ckv-table-question").bounding_box()
+    text, after = asked.bounding_box(), page.locator(".ckv-table-question + *").bounding_box()
+    assert line_of and text and after
+    assert text["height"] <= line_of["height"] <= after["y"] - line_of["y"]
+
+
+@pytest.mark.tf
+def test_a_table_has_the_whole_width_above_its_details_where_these_take_too_much(
+    check: RestoreCheck, opened: Open
+) -> None:
+    page = opened(check.overlay, width=1100)
+    table, details = page.locator(".ckv-table"), page.locator(".ckv-details")
+    line(page, "block1").click()
+    expect(details).to_contain_text("block1")
+    above, below = table.bounding_box(), details.bounding_box()
+    assert above and below
+    assert above["width"] > 1090 and below["y"] >= above["y"] + above["height"]
+    assert below["height"] >= 150
+    page.set_viewport_size({"width": 1300, "height": 800})
+    settle(page.locator(".ckpt-viz"))
+    above, below = table.bounding_box(), details.bounding_box()
+    assert above and below
+    assert below["x"] >= above["x"] + above["width"]
+
+
+@pytest.mark.tf
+def test_in_a_cell_a_table_is_as_tall_as_its_lines(check: RestoreCheck, opened: Open) -> None:
+    page = opened(check.overlay, width=1300)
+    page.evaluate("document.querySelector('#explorer').id = 'output'")  # no page of its own
+    root, body = page.locator(".ckpt-viz"), page.locator(".ckv-table-body")
+    settle(root)
+    space = "({ clientHeight }) => clientHeight - body.firstElementChild.clientHeight"
+    assert body.evaluate(f"body => ({space})(body)") == 0
+    page.set_viewport_size({"width": 1300, "height": 300})  # lower than the table
+    settle(root)
+    assert root.evaluate("({ clientHeight }) => clientHeight") <= 460
+    edge = page.get_by_role("separator", name="Height of the explorer")
+    edge.focus()
+    for _ in range(5):
+        page.keyboard.press("ArrowDown")
+    assert root.evaluate("({ clientHeight }) => clientHeight") > 460
+
+
+@pytest.mark.tf
 def test_a_narrow_page_has_two_lines_for_news_and_one_for_all_else(
     check: RestoreCheck, opened: Open
 ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -192,10 +192,22 @@ class _DiffLines:
             row = stack.pop()
             states = self._states[row]
             is_uniform = len(states) == 1 and State.VALUE not in states
-            if states and (is_uniform or self._parts.is_closed(row) or self._parts.is_whole(row)):
+            if State.MOVED in states and row in self._new_holders:
+                stack += reversed(self._parts.children(row))
+            elif states and (is_uniform or self._parts.is_closed(row) or self._parts.is_whole(row)):
                 yield row
             else:
                 stack += reversed(self._parts.children(row))
+
+    @cached_property
+    def _new_holders(self) -> Set[int]:
+        """The rows of parts that a lacks, but for their values: these were elsewhere."""
+        nodes = range(ROOT + 1, len(self.overlay.names.base.nodes))
+        return {*nodes}.difference(self.overlay.names.in_other)
+
+    def _has_moved(self, node: int) -> bool:
+        """Return whether another part holds a node in a, where all below it was."""
+        return self.overlay.are_held_elsewhere[node] and {*self._states[node]} == {State.MOVED}
 
     @cached_property
     def _states(self) -> Sequence[Counter[State]]:
@@ -217,6 +229,9 @@ class _DiffLines:
         other = self.overlay.saved_titles.get(row, title)
         if parent == NO_LINE:
             title, other = (self._parts.place(row, name) for name in (title, other))
+            if node is not None and self._has_moved(node):
+                names = self.overlay.names
+                title, other = names.place(node), names.place_in_other(node)
         worst = next(state for state in _WORST if states[state])
         return TableLine(
             parent,

@@ -16,6 +16,7 @@ from ckpt_viz.matching.engines.trace import Action
 
 _OF_ONE_SIDE = frozenset({Kind.UNMATCHED, Kind.UNRESOLVED})
 _OF_SHAPES = frozenset({Kind.SHAPE, Kind.DTYPE})
+_OF_SEQUENCES = frozenset({Kind.INSERTED, Kind.REMOVED})  # what is behind it has another number
 _WHOLE = frozenset({Kind.UNRELATED, Kind.PROCESS_ABORT, Kind.POISONED_CONTAINER})
 _LEFT_UNUSED = "these values stay unused, unless the program makes their objects later"
 _LEFT_UNCHANGED = "these variables keep their initial values"
@@ -79,12 +80,14 @@ def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> b
 
 def _finding(case: Case, change: Change) -> Finding:
     number = count(change.values, "value")
+    of_others = change.kind in _OF_SEQUENCES
     return Finding(
         case.severity(change.nodes, change.objects),
         change.kind,
         change.saved,
         change.live,
-        f"{change.why.removesuffix('.')} ({number}).",
+        change.why.removesuffix(".")
+        + (f", which affects {number}." if of_others else f" ({number})."),
         _remedy(case, change),
         change.nodes,
         change.objects,

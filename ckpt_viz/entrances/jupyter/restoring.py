@@ -46,7 +46,12 @@ def restored(shown: Shown) -> str:
     difference = _difference(shown.check.fix(guesses=shown.accepted), fix)
     if difference:
         raise SourceError(f"{difference} {RUN_AGAIN}")
-    _ask_after_training(shown, counters_of(check.live))
+    moved = _moved(shown, counters_of(check.live))
+    if moved:
+        raise SourceError(
+            f"The program was restored, trained or saved since this check: {moved}. "
+            "Press again to put the saved values in place of its own."
+        )
     held = Snapshot(check.live.source)
     fix.apply()
     shown.__dict__[VALUES_BEFORE] = held
@@ -59,20 +64,16 @@ def restored(shown: Shown) -> str:
     return f"Restored {number} of {values}. {kept} {keep} own."
 
 
-def _ask_after_training(shown: Shown, now: Mapping[str, int]) -> None:
-    """Refuse to restore once if the program has counted on since its check.
+def _moved(shown: Shown, now: Mapping[str, int]) -> str:
+    """Return which counters have moved since they were last looked at; "" for none.
 
-    A restore would undo this training, and the next save replace its file.
+    A restore would undo the training that they count, and the next save replace its file.
     """
     known: Mapping[str, int] = shown.__dict__.get(COUNTERS, {})
     moved = [name for name in now if now[name] != known.get(name, 0)]
     shown.__dict__[COUNTERS] = {**known, **now}
-    if moved:
-        steps = [f"{without_root(name)} {known.get(name, 0):,} → {now[name]:,}" for name in moved]
-        raise SourceError(
-            f"The program was restored, trained or saved since this check: {listed(steps)}. "
-            "Press again to put the saved values in place of its own."
-        )
+    steps = [f"{without_root(name)} {known.get(name, 0):,} → {now[name]:,}" for name in moved]
+    return listed(steps)
 
 
 def _note_counters(shown: Shown) -> None:
@@ -93,10 +94,21 @@ def _difference(before: RestoreFix[RestoreCheck], now: RestoreFix[RestoreCheck])
 
 
 def undone(shown: Shown) -> str:
-    """Put back the values from before the restore; return what it did, in a sentence."""
+    """Put back the values from before the restore; return what it did, in a sentence.
+
+    Raises:
+        SourceError: There was no restore, or the program was trained or saved since. The second
+            call puts them back all the same.
+    """
     held: Snapshot | None = shown.__dict__.get(VALUES_BEFORE)
     if held is None:
         raise SourceError("The kernel holds no values from before a restore.")
+    moved = _moved(shown, counters_of(read_live(shown.check.live.source)))
+    if moved:
+        raise SourceError(
+            f"The program was trained or saved since the restore: {moved}. "
+            "Press again to put back the values from before it."
+        )
     result = held.restore()
     del shown.__dict__[VALUES_BEFORE]
     _note_counters(shown)

@@ -31,7 +31,10 @@ class CellSign(str, Enum):
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """What one way to restore does with the values of a line: a sign, and at most five words."""
+    """What one way to restore does with the values of a line: a sign, and at most five words.
+
+    If only some of the values go this way, it begins with their count.
+    """
 
     sign: CellSign
     words: str

@@ -42,7 +42,7 @@ _PAGE_STYLE = f"""
 html, body {{
   height: 100%; margin: 0; background: light-dark({LIGHT["back"]}, {DARK["back"]});
 }}
-#explorer > .ckpt-viz {{ height: 100vh; border: 0; }}
+#explorer > .ckpt-viz {{ height: 100vh; max-height: none; border: 0; }}
 noscript {{ display: block; overflow: auto; }}
 """
 

@@ -7,7 +7,13 @@ from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
 from ckpt_viz.matching.restore_table.folded_rows import FoldedRows
 from ckpt_viz.matching.restore_table.folding import Folding
-from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable, ValueCell, Why
+from ckpt_viz.matching.restore_table.rows import (
+    Destination,
+    RestoreRow,
+    RestoreTable,
+    ValueCell,
+    Why,
+)
 
 WIDEST = 38  # characters of a name in a cell
 MADE = "made by the restore"
@@ -29,6 +35,7 @@ _LEFT_OUT = {
     Why.NOT_TRACKED: TableCell(CellSign.NOWHERE, "stays, not tracked"),
     Why.OCCUPIED: TableCell(CellSign.NOWHERE, "stays, its place is taken"),
 }
+_ELSEWHERE = TableCell(CellSign.ELSEWHERE, "elsewhere")
 _OF_ANOTHER = TableCell(CellSign.FAILS, "another part's value")  # it has none of its own
 _LEFT = TableCell(CellSign.NOWHERE, "stays")
 HERE = TableCell(CellSign.HERE, "here")
@@ -41,20 +48,33 @@ _UNKNOWN = TableCell(CellSign.ASKS, "its own code decides")
 
 
 def plain_cell(folding: Folding, line: FoldedRows) -> TableCell:
-    """Return what the checked call does with the values of a line."""
-    cell = line.rows[0].plain.meant
+    """Return what the checked call does with the values of a line: the worst, and with how many.
+
+    What the program alone has keeps its own values, whatever the call tried to put there.
+    """
+    cell = _plain_cell_of(line.rows[0])
+    if cell.sign is CellSign.ELSEWHERE:
+        cell = TableCell(cell.sign, _into(folding, line))
+    alike = sum(_plain_cell_of(row).sign is cell.sign for row in line.rows)
+    if alike == len(line.rows) or line.rows[0].saved is None:
+        return cell
+    return TableCell(cell.sign, f"{alike} of {len(line.rows)}: {cell.words}")
+
+
+def _plain_cell_of(row: RestoreRow) -> TableCell:
+    cell = row.plain.meant
     match cell.place:
         case Destination.HERE:
-            return OTHERWISE if line.rows[0].why_left is Why.OTHER_MEANING else HERE
+            return OTHERWISE if row.why_left is Why.OTHER_MEANING else HERE
         case Destination.INTO:
-            return TableCell(CellSign.ELSEWHERE, _into(folding, line))
+            return _ELSEWHERE
         case Destination.WAITS:
             return _WAITS
         case Destination.UNKNOWN:
             return _UNKNOWN
     if cell.why is Why.FAILURE:
         return TableCell(CellSign.FAILS, cell.error)
-    if line.rows[0].saved is None and cell.why in (Why.SHAPE, Why.DTYPE):
+    if row.saved is None and cell.why in (Why.SHAPE, Why.DTYPE):
         return _OF_ANOTHER
     otherwise = _KEEPS if cell.place is Destination.KEEPS else _NOWHERE
     return otherwise if cell.why is None else _STAYS.get(cell.why, otherwise)
@@ -116,7 +136,7 @@ def _into(folding: Folding, line: FoldedRows) -> str:
     moved = [row for row in line.rows if row.plain.meant.place is Destination.INTO]
     others = [other for row in moved if (other := row.plain.meant.other) is not None]
     if graph is None or not others:
-        return "elsewhere"
+        return _ELSEWHERE.words
     own = [row.live if is_saved else row.saved for row in moved]
     if is_saved and len(moved) > 1 and {*others} == {*own}:
         return "into each other"

@@ -16,6 +16,7 @@ NUMBER = re.compile(r"\d+")
 LAYER_AND_VALUE = 2  # names in the path of a value
 # Reasons that tell most, first, and then what happens to values without one of these.
 _URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
+_UNREAD = frozenset[object]({Why.AFTER_ERROR, Why.NOT_REACHED})
 _LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
 _USUAL = 5
 
@@ -67,7 +68,7 @@ class Branch:
         return [*self.rows, *chain.from_iterable(b.every_row for b in self.below.values())]
 
     @cached_property
-    def ways(self) -> frozenset[object]:
+    def ways(self) -> frozenset[tuple[object, ...]]:
         """Where the rows of the part and of all below it go."""
         own = frozenset(map(way_of, self.rows))
         return own.union(*(branch.ways for branch in self.below.values()))
@@ -143,3 +144,10 @@ def urgency(row: RestoreRow) -> int:
 
 def _way(cell: ValueCell | None) -> tuple[object, ...]:
     return () if cell is None else (cell.place, cell.why, cell.error)
+
+
+def without_cause(way: tuple[object, ...]) -> tuple[object, ...]:
+    """Return the way of a value, whatever keeps the call from coming to it: all say "nowhere"."""
+    plain, *others = way
+    is_unread = isinstance(plain, tuple) and not _UNREAD.isdisjoint(plain)
+    return (Destination.STAYS if is_unread else plain, *others)

@@ -7,7 +7,7 @@ way, and else to its optimizer.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby, takewhile
@@ -27,6 +27,7 @@ from ckpt_viz.matching.restore_table.folded_rows import (
     places,
     urgency,
     way_of,
+    without_cause,
 )
 from ckpt_viz.matching.restore_table.parts import Chains, home_of, place_of_row
 from ckpt_viz.matching.restore_table.rows import RestoreRow, RestoreTable
@@ -115,7 +116,10 @@ class Folding:
         """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
         if branch.is_quiet or self._is_divided(part, branch):
             return branch.is_quiet
-        if len(branch.ways) == 1 and not branch.names_misfits:
+        ways: Set[tuple[object, ...]] = branch.ways
+        if part.is_saved and part.node in self._counterparts[1]:
+            ways = {*map(without_cause, ways)}
+        if len(ways) == 1 and not branch.names_misfits:
             return True
         is_closed = branch.is_layer or self._is_block(part)
         return is_closed and len({after_fix(row) for row in branch.every_row}) == 1
@@ -280,7 +284,8 @@ class Folding:
     def _tree(self) -> Branch:
         root = Branch()
         of_saved, of_live = self._ways
-        for row in self.table.rows:
+        # Slots that count with their optimizer follow its own values, which have its place.
+        for row in sorted(self.table.rows, key=self._counts_with_optimizer):
             if row.saved is not None:
                 assert self.table.saved is not None
                 home = home_of(self.table.saved, row.saved, of_saved)
@@ -295,6 +300,12 @@ class Folding:
                 branch = branch.below.setdefault(part, Branch())
             branch.rows.append(row)
         return root
+
+    def _counts_with_optimizer(self, row: RestoreRow) -> bool:
+        of_saved, of_live = self._ways
+        if row.saved is not None and self.table.saved is not None:
+            return home_of(self.table.saved, row.saved, of_saved) != row.saved
+        return row.live is not None and home_of(self.table.live, row.live, of_live) != row.live
 
     def _as_slot(self, row: RestoreRow) -> list[int] | None:
         """Return the chain of a saved value that only the program tells as a slot variable."""

@@ -142,8 +142,13 @@ class _PictureLines:
         return plain_cell(self._folding, folded), fixed_cell(folded)
 
     def _facts(self, graph: Graph | None, node: int | None, folded: FoldedRows) -> str:
-        """Return a shape, the class of a layer, or how many parts are in a line."""
+        """Return a shape, the class of a layer, or how many parts are in a line.
+
+        Of some layers inside of a part, the class of that part tells nothing.
+        """
         if graph is None or node is None:
+            return ""
+        if graph is self.table.live and len(folded.live) > folded.parts:
             return ""
         if folded.parts > 1:
             return f"{folded.parts} alike"

@@ -60,9 +60,9 @@ export function Details(props: DetailsProps) {
           <Notes graph={graph} alarms />
           {graph.overlay === null ? (
             <GraphSummary state={state} kernel={kernel} onRequest={onRequest} dispatch={dispatch} />
-          ) : (
-            <p class="ckv-hint">{evidence === undefined ? WORDS.nothingSelected : ""}</p>
-          )}
+          ) : evidence === undefined ? (
+            <p class="ckv-hint">{WORDS.nothingSelected}</p>
+          ) : null}
           {evidence === undefined ? <Notes graph={graph} /> : null}
         </>
       ) : isNode(state, selected) ? (

@@ -207,6 +207,6 @@ function stateCell(overlay: Overlay, { id, isExpanded }: Row): Cell {
       </>
     ),
     title: [sign.word, detail, below].filter((words) => words !== "").join(", "),
-    look: worstLook(overlay, id),
+    look: isExpanded ? sign.look : worstLook(overlay, id),
   };
 }

@@ -187,6 +187,7 @@ export function HeightHandle() {
     if (root != null) {
       const next = Math.max(heightOf(root), LEAST_HEIGHT);
       root.style.height = `${next}px`;
+      root.style.maxHeight = "none";
       setHeight(next);
     }
   };

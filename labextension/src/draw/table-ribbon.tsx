@@ -73,7 +73,7 @@ function lookOf(sign: CellSign): string {
   const looks: Partial<Record<CellSign, string>> = {
     here: "restored",
     elsewhere: "restored",
-    likely: "restored",
+    likely: "likely",
     waits: "waits",
     keeps: "keeps",
     changed: "changed",

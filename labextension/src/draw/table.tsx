@@ -22,12 +22,12 @@ import { evenly, unevenly, useEntriesInSight } from "./scrolling";
 import { type SaidColumn, useColumns } from "./table-columns";
 import { Name, Twisty } from "./twisty";
 
-/** The height of a line; and where space is narrow, of a line with news, which has two. */
+/** The height of a line; and where space is narrow, of one with news or of a question: it has two. */
 const PITCH = 28;
 const OF_TWO = 50;
 const LINES = evenly(PITCH);
-/** Narrower pages have tabs (style/explorer.css); beside the details, a table may be as narrow. */
-const [NARROW_PAGE, NARROW_TABLE] = [720, 620];
+/** Narrower pages have tabs (style/explorer.css). */
+const NARROW = 720;
 /** The width of a bar with its percentage. */
 const OF_CHANGE = 190;
 /** Deep trees would leave no space for names. */
@@ -78,7 +78,7 @@ export function CheckTable(props: TableProps) {
   const names = useCutNames<HTMLDivElement>();
   const isNarrow = useIsNarrow(names);
   const hasTwo = ({ isQuestion, line }: Entry) =>
-    isNarrow && !isQuestion && played === null && hasNews(state, table, line);
+    isNarrow && (isQuestion || (played === null && hasNews(state, table, line)));
   const heights = useMemo(
     () => (isNarrow ? unevenly(entries.map((one) => (hasTwo(one) ? OF_TWO : PITCH))) : LINES),
     [entries, isNarrow, played === null],
@@ -321,8 +321,7 @@ function useIsNarrow(table: RefObject<HTMLElement | null>): boolean {
   const [isNarrow, setNarrow] = useState(false);
   const measure = () => {
     const page = table.current?.closest(".ckpt-viz")?.clientWidth ?? 0;
-    const own = table.current?.clientWidth ?? 0;
-    setNarrow(0 < own && (page < NARROW_PAGE || own < NARROW_TABLE));
+    setNarrow(0 < page && page < NARROW);
   };
   useLayoutEffect(measure, []); // before the first paint
   useResized(() => table.current, measure);
@@ -435,7 +434,7 @@ function NameCell({ graph, line, row, side, isMatch, dispatch }: NameProps) {
             look={isGone && !isMatch ? "ckv-table-name ckv-table-gone" : "ckv-table-name"}
             isMatch={isMatch}
           />
-          <span class="ckv-table-facts">{visible(facts)}</span>
+          <span class="ckv-table-facts">{visible(facts).replaceAll(" ", "\u00a0")}</span>
           <span class="ckv-table-values">{formatCount(line.values)}</span>
         </>
       )}
@@ -467,9 +466,14 @@ function Question({ state, table, accepting, entry, place, isNext, takesGuesses 
   if (guess === undefined || asked === undefined) {
     return null;
   }
+  const words = visible(asked.question);
   const question = (
     <>
-      <SignIcon sign={cellSign("asks")} /> {visible(asked.question)}
+      <SignIcon sign={cellSign("asks")} />{" "}
+      <span class="ckv-asked" title={words}>
+        {words}
+        {takesGuesses ? <span class="ckv-faint"> {visible(asked.tick)}</span> : null}
+      </span>
     </>
   );
   return (
@@ -489,7 +493,7 @@ function Question({ state, table, accepting, entry, place, isNext, takesGuesses 
               checked={accepting.accepted.has(guess.place)}
               onChange={(event) => accepting.accept(guess.place, event.currentTarget.checked)}
             />
-            {question} <span class="ckv-faint">{visible(asked.tick)}</span>
+            {question}
           </label>
         ) : (
           question

@@ -1,6 +1,6 @@
 /** The explorer, or the view of a history, in the lower part of the page. */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { decode } from "../data/contract";
 import { makeGraph } from "../data/graph";
 import { hostAsking } from "../history/asking";
@@ -22,7 +22,8 @@ interface View {
 
 export function Stage({ shown, ...rest }: StageProps) {
   const place = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  // With the strip above it: nothing in sight is of what was open before.
+  useLayoutEffect(() => {
     const { current } = place;
     if (current === null) {
       return;
