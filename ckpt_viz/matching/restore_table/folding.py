@@ -96,7 +96,7 @@ class Folding:
 
     def _is_divided(self, part: RowPart, branch: Branch) -> bool:
         """Return whether the values of a saved optimizer are those of several ones now."""
-        if not (part.is_saved and self._is_optimizer(part)):
+        if self.table.saved is None or not (part.is_saved and self._is_optimizer(part)):
             return False
         trainers = {self._trainer(row) for row in branch.every_row} - {None}
         parents = self.table.live.tree.parents
