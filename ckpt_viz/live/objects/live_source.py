@@ -212,8 +212,8 @@ def _view_of(source: object) -> Any:
             return tf_private.statuss_view(source)
         if tf_private.is_trackable(source):
             return tf_private.trackables_view(source)
-        if is_plain(source) and (found := _untracked(source)) is not None:
-            way, item = found
+        if is_plain(source) and (misfit := _untracked(source)) is not None:
+            way, item = misfit
             raise SourceError(
                 f"item {'.'.join(map(str, way))!r}: found {_a(type(item).__name__)}, expected a "
                 "variable or another trackable object"
