@@ -13,7 +13,7 @@ import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.entrances.server.graphs import look_at, read_page
 from ckpt_viz.entrances.server.messages import Asked
-from ckpt_viz.files.saved import file_types, locate
+from ckpt_viz.files.saved import file_types, locate, one_checkpoint
 from ckpt_viz.files.saved.location import Files, FormatReader, Location
 from ckpt_viz.files.saved.readers import READERS
 from ckpt_viz.formats.storage.files import File, is_readable_file, open_file
@@ -53,7 +53,7 @@ LINES = FormatReader("lines", is_readable_file, _holds, _in_file, _files_of, _re
 
 @pytest.fixture
 def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(locate, "READERS", (*READERS, LINES))
+    monkeypatch.setattr(one_checkpoint, "READERS", (*READERS, LINES))
     path = tmp_path / "model.lines"
     path.write_text("lines\nkernel\nbias\n")
     return path

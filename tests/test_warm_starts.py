@@ -536,16 +536,17 @@ def test_a_dict_of_trackables_is_no_map(files: dict[str, Any]) -> None:
         [],
         {"model": module, "w": None},
         {"w": None},
-        {"w": (variable,)},
         {"w": ["name"]},
         [("w", variable, 1)],
         ["a/w", "w"],
     ]
+    expected = "expected a (checkpoint's path or a trackable|variable or another trackable object)"
     for other in others:
-        with pytest.raises(SourceError, match="expected a checkpoint's path or a trackable"):
+        with pytest.raises(SourceError, match=expected):
             cv.graph(other)
-        with pytest.raises(SourceError, match="expected a checkpoint's path or a trackable"):
+        with pytest.raises(SourceError, match=expected):
             cv.check(other, files["named"])
+    assert not cv.graph({"w": (variable,)}).is_name_based
 
 
 def test_a_plain_list_or_dict_is_one_source_for_all(tmp_path: Path) -> None:

@@ -119,12 +119,12 @@ def part_of(row: RestoreRow) -> RowPart:
 
 
 def is_misfit(row: RestoreRow) -> bool:
-    """Return whether a value is on both sides, with another shape or dtype."""
+    """Return whether both sides have the value, but its shape or dtype differs."""
     return None not in (row.saved, row.live) and row.plain.why in (Why.SHAPE, Why.DTYPE)
 
 
 def places(row: RestoreRow) -> tuple[object, ...]:
-    """Return where the call and the fix put a value; rows of one line agree in this."""
+    """Return where the call and the fix put a value: all rows of a line go there."""
     where = None if row.fixed is None else (row.fixed.place, row.why_left is Why.GUESS)
     return row.plain.meant.place, where, row.saved is None, row.live is None
 
@@ -136,7 +136,7 @@ def after_fix(row: RestoreRow) -> tuple[object, ...]:
 
 
 def urgency(row: RestoreRow) -> int:
-    """Return how early a row is told: failures first."""
+    """Return how early a table has a row: failures come first."""
     cell = row.plain.meant
     usual = _LESS_URGENT.get(cell.place, _USUAL)
     return usual if cell.why is None else _URGENT.get(cell.why, usual)
