@@ -26,7 +26,7 @@ from random import Random
 from typing import Any
 
 import ckpt_viz as cv
-from ckpt_viz.graphs.nodes.names import readable_name
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import State

@@ -37,6 +37,7 @@ from ckpt_viz.files.values.folds import Measured, Statistics
 from ckpt_viz.files.values.partial import partial_of
 from ckpt_viz.files.values.ranges import Task
 from ckpt_viz.files.values.reading import Memo, rows_as_read, tensors_of
+from ckpt_viz.files.values.running import silent
 from ckpt_viz.formats.storage.crc32c import combine
 from ckpt_viz.formats.storage.sstable import mask_crc32c
 from tests.support import tables
@@ -153,7 +154,7 @@ def interrupt(prefix: str, seconds: float) -> None:
     with ProcessPoolExecutor(2) as executor:
         threading.Thread(target=press, daemon=True).start()
         try:
-            for _ in rows_as_read(graph, tensors_of(graph), memo, executor=executor, begin=None):
+            for _ in rows_as_read(graph, tensors_of(graph), memo, executor=executor, begin=silent):
                 rows += 1
                 first = first or time.perf_counter() - start
         except KeyboardInterrupt:

@@ -70,7 +70,7 @@ if TYPE_CHECKING:
         SlotRule,
         SlotVariable,
     )
-    from ckpt_viz.graphs.object_graph.graph import Format, Kept, Origin, Provenance
+    from ckpt_viz.graphs.object_graph.provenance import Format, Kept, Origin, Provenance
     from ckpt_viz.graphs.overlay.overlay import Severity, State
     from ckpt_viz.live.sources.pictured import ObjectGraph
     from ckpt_viz.live.sources.snapshot import Snapshot
@@ -152,14 +152,14 @@ _PLACES = {
     "Exercise": "entrances.jupyter.exercise",
     "Explorer": "entrances.jupyter.widget",
     "Finding": "answers.dry_runs.finding",
-    "Format": "graphs.object_graph.graph",
+    "Format": "graphs.object_graph.provenance",
     "FormatError": "errors",
     "GraphDiff": "answers.graph_diff.diff_result",
     "Histogram": "files.values.row",
     "History": "answers.timeline.history",
     "HistoryFinding": "answers.timeline.findings",
     "HistoryKind": "answers.timeline.findings",
-    "Kept": "graphs.object_graph.graph",
+    "Kept": "graphs.object_graph.provenance",
     "Kind": "matching.changes.kind",
     "Left": "files.values.report",
     "LoadCheck": "answers.load_check.load_result",
@@ -169,8 +169,8 @@ _PLACES = {
     "Node": "graphs.nodes.nodes",
     "NotSaved": "graphs.nodes.nodes",
     "ObjectGraph": "live.sources.pictured",
-    "Origin": "graphs.object_graph.graph",
-    "Provenance": "graphs.object_graph.graph",
+    "Origin": "graphs.object_graph.provenance",
+    "Provenance": "graphs.object_graph.provenance",
     "QueryError": "errors",
     "Question": "matching.story.questions",
     "RestoreCheck": "answers.restore_check.check_result",

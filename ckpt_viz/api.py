@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.live.sources.pictured import ObjectGraph
 
@@ -42,10 +42,11 @@ def graph(
         source: What to read. Live: anything that TensorFlow can track (`tf.train.Checkpoint`,
             `tf.Module`, a Keras layer, model or optimizer), a `tf.train.CheckpointManager`, the
             status that `restore` returned, a `tf.compat.v1.train.Saver`, a list or dict of such
-            objects and variables, or an assignment map of `init_from_checkpoint`. Saved, as str or
-            path, local or remote: a prefix, any of its files, a directory of checkpoints (its
-            latest), a SavedModel's directory, a file of Keras, or a directory of Orbax (its latest
-            step). A Snapshot is its values in memory. `graph` returns an ObjectGraph unchanged.
+            objects and variables, also nested, or an assignment map of `init_from_checkpoint`.
+            Saved, as str or path, local or remote: a prefix, any of its files, a directory of
+            checkpoints (its latest), a SavedModel's directory, a file of Keras, or a directory of
+            Orbax (its latest step). A Snapshot is its values in memory. `graph` returns an
+            ObjectGraph unchanged.
         meta: The `.meta` file of a name-based checkpoint, if it is not beside the checkpoint.
         as_saved_by: "keras" for the graph of the file that `model.save_weights("x.weights.h5")`
             would write of a Keras model. By default it is the graph that TensorFlow would write.
@@ -417,8 +418,8 @@ def snapshot(live: object, session: Any = None, *, limit: int | None = None) -> 
 
     Args:
         live: A `tf.train.Checkpoint` or any other trackable: module, layer, model, optimizer; or a
-            list or dict of variables. With a session also its graph, a `tf.compat.v1.train.Saver`,
-            or None for all variables of the session's graph.
+            list or dict of such, also nested. With a session also its graph, a
+            `tf.compat.v1.train.Saver`, or None for all variables of the session's graph.
         session: The `tf.compat.v1.Session` or MonitoredSession that has the values of a graph's
             variables. No operation is added for variables; tables in a graph need some once.
         limit: The most bytes to copy. The default is half of the memory that is available.

@@ -23,7 +23,8 @@ from ckpt_viz.errors import (
     UnsupportedError,
 )
 from ckpt_viz.formats.arrays.slices import SliceExtent
-from ckpt_viz.formats.bundles.bundle import MAX_INDEX_BYTES, Bundle, open_bundle
+from ckpt_viz.formats.bundles.bundle import Bundle, open_bundle
+from ckpt_viz.formats.bundles.bundle_index import MAX_INDEX_BYTES
 from ckpt_viz.formats.bundles.entries import Entry
 from ckpt_viz.formats.storage.sstable import read_table
 from ckpt_viz.ground.text import printable

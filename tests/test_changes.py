@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import State
 from ckpt_viz.matching.changes.change import Change
 from ckpt_viz.matching.changes.edges import Edge

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz import Severity
 from tests.support.amounts import amount
+from tests.support.programs import ckpt, keras_3
 from tests.support.told import told
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
@@ -159,5 +160,31 @@ def test_a_number_that_leads_a_value_astray_makes_no_shared_object(tmp_path: Pat
     live = program(5, is_frozen=False)
     check = cv.check(live, path)
     assert "Two saved objects share" not in f"{check}{check.details}"
+    with pytest.raises(ValueError, match="incompatible"):
+        live.restore(path)
+
+
+@pytest.mark.parametrize("now", ["GlobalAveragePooling1D", "Bidirectional"])
+def test_a_layer_in_place_of_a_recurrent_one_is_like_no_other(now: str, tmp_path: Path) -> None:
+    """The optimizer's numbers of its variables lead to those of other layers."""
+    keras = keras_3()
+    layers = keras.layers
+
+    def program(kind: str) -> Any:
+        lstm = layers.LSTM(6) if kind != "GlobalAveragePooling1D" else None
+        wrapped = layers.Bidirectional(lstm) if kind == "Bidirectional" else lstm
+        layer = wrapped or layers.GlobalAveragePooling1D()
+        model = keras.Sequential(
+            [keras.Input((5,)), layers.Embedding(9, 8), layer, layers.Dense(3)]
+        )
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(model.trainable_variables)
+        return ckpt(model=model, optimizer=optimizer)
+
+    path = program("LSTM").save(str(tmp_path / "c"))
+    live = program(now)
+    check = cv.check(live, path)
+    said = f"{check}{check.details}"
+    assert "Two saved objects share" not in said and "the program 0" not in said
     with pytest.raises(ValueError, match="incompatible"):
         live.restore(path)

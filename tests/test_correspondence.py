@@ -12,7 +12,8 @@ import ckpt_viz as cv
 from benchmarks import correspondence
 from ckpt_viz.answers.restore_fix.guesses import with_accepted
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role, Slot, SlotRule
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.matching.correspondence.conversions import Form, conversion_of
 from ckpt_viz.matching.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair

@@ -16,6 +16,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from ckpt_viz.errors import CkptVizError, FormatError, GoneError, UnsupportedError
 from ckpt_viz.formats.bundles.bundle import open_bundle
 from ckpt_viz.formats.storage import files
+from ckpt_viz.formats.storage.file_systems import local_errors
 from tests.support.tables import floats, string, write_bundle
 
 DATA = bytes(range(100))
@@ -140,7 +141,7 @@ def test_missing_file_is_named_by_its_path(directory: str) -> None:
 
 
 def test_a_file_that_another_machine_removed_has_disappeared() -> None:
-    with pytest.raises(GoneError), files._local_errors("ckpt-1.index"):
+    with pytest.raises(GoneError), local_errors("ckpt-1.index"):
         raise OSError(errno.ESTALE, "Stale file handle")
 
 

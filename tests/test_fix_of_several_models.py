@@ -75,6 +75,38 @@ def test_equal_models_and_their_optimizers_are_guesses_together(
         assert _states(now[f"{name}_optimizer"]) == _states(was[f"{source}_optimizer"])
 
 
+@KERAS
+@pytest.mark.parametrize("name", ["average", "a_copy"])
+def test_an_optimizer_tells_its_model_from_a_copy(keras: Any, name: str, tmp_path: Path) -> None:
+    def program(trained: str, copy: str) -> dict[str, Any]:
+        models = {key: _filled(_model(keras(), 8, 4)) for key in (trained, copy)}
+        return models | {"optimizer": _trained(keras(), models[trained])}
+
+    was, now = program("model", "ema"), program("net", name)
+    path = ckpt(**was).save(str(tmp_path / "ckpt"))
+    check = cv.check(ckpt(**now), path)
+    assert "model to net" in str(check)
+    check.fix().apply()
+    for old, new in (("model", "net"), ("ema", name)):
+        assert _numbers(now[new]) == _numbers(was[old])
+    assert _states(now["optimizer"]) == _states(was["optimizer"])
+
+
+@KERAS
+def test_each_of_two_optimizers_tells_its_model(keras: Any, tmp_path: Path) -> None:
+    def program(*names: str) -> dict[str, Any]:
+        models = {name: _filled(_model(keras(), 8, 4)) for name in names}
+        optimizers = zip(("first_adam", "second_adam"), models.values(), strict=True)
+        return models | {name: _trained(keras(), model) for name, model in optimizers}
+
+    was, now = program("f", "g"), program("to_zebras", "to_horses")
+    path = ckpt(**was).save(str(tmp_path / "ckpt"))
+    cv.check(ckpt(**now), path).fix().apply()
+    for (old, before), (new, after) in zip(was.items(), now.items(), strict=True):
+        numbers = _states if old.endswith("_adam") else _numbers
+        assert numbers(after) == numbers(before), new
+
+
 def _same(was: dict[str, Any], source: str, now: dict[str, Any], name: str) -> bool:
     is_model = not source.endswith("_optimizer")
     return is_model and _numbers(was[source]) == _numbers(now[name])
@@ -130,6 +162,35 @@ def test_an_optimizer_that_trains_for_two_has_the_states_of_both(
 
 
 @KERAS
+@pytest.mark.parametrize("names", [("opt_body", "opt_head"), ("optimizer", "second")])
+def test_the_parts_of_an_optimizer_have_its_states_and_its_steps(
+    keras: Any, names: tuple[str, str], tmp_path: Path
+) -> None:
+    def models() -> dict[str, Any]:
+        return {"body": _filled(_model(keras(), 4, 4)), "head": _filled(_model(keras(), 2))}
+
+    was = models()
+    optimizer = _trained(keras(), *was.values())
+    optimizer.iterations.assign(7)
+    path = ckpt(**was, optimizer=optimizer).save(str(tmp_path / "ckpt"))
+    states = sorted(_states(optimizer))
+
+    def program() -> tuple[list[Any], Any]:
+        now = models()
+        parts = [_trained(keras(), model) for model in now.values()]
+        return parts, ckpt(**now, **dict(zip(names, parts, strict=True)))
+
+    (parts, live), (others, other) = program(), program()
+    check = cv.check(live, path)
+    assert f"{names[1]} is new and trains" in str(check)
+    check.fix().apply()
+    exec(check.fix().code, {"ckpt": other, "path": path})
+    for first, second in (parts, others):
+        assert sorted(_states(first) + _states(second)) == states
+        assert int(first.iterations) == int(second.iterations) == 7
+
+
+@KERAS
 @pytest.mark.parametrize("layer", ["LSTM", "GRU"])
 def test_nothing_is_copied_across_the_gates_of_a_recurrent_layer(
     keras: Any, layer: str, tmp_path: Path
@@ -144,3 +205,21 @@ def test_nothing_is_copied_across_the_gates_of_a_recurrent_layer(
     assert "guesses=['model.rnn" not in str(check.fix())
     with pytest.raises(cv.NoSuchNodeError, match="names no guess"):
         check.fix(guesses=["model.rnn.cell"])
+
+
+def test_no_state_goes_to_a_variable_whose_own_value_is_a_guess(tmp_path: Path) -> None:
+    keras = keras_2()
+
+    def program(*widths: int) -> tuple[Any, Any, Any]:
+        first, head = _filled(_model(keras, 4)), _filled(_model(keras, 2))
+        inner = _filled(_model(keras, *widths)) if widths[1:] else keras.layers.Dense(4)
+        inner.build((None, 4))
+        optimizer = _trained(keras, first, inner, head)
+        live = ckpt(net=module(first=first, inner=inner, head=head), optimizer=optimizer)
+        return inner, optimizer, live
+
+    path = program(4)[2].save(str(tmp_path / "ckpt"))
+    inner, optimizer, live = program(4, 4)
+    own = _numbers(inner), _states(optimizer)[4:12]
+    cv.check(live, path).fix().apply()
+    assert (_numbers(inner), _states(optimizer)[4:12]) == own

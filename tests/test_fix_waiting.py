@@ -130,6 +130,40 @@ def test_an_optimizer_that_is_not_built_waits_beside_a_renamed_part(
         np.testing.assert_array_equal(slot, other)
 
 
+@KERAS
+def test_states_of_a_renamed_part_fit_its_optimizer_once_that_is_built(
+    keras: Any, tmp_path: Path
+) -> None:
+    class Net(keras().Model):  # type: ignore[misc]
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.part = name
+            setattr(self, name, keras().layers.Dense(3))
+            self.head = keras().layers.Dense(2)
+
+        def call(self, x: Any) -> Any:
+            return self.head(getattr(self, self.part)(x))
+
+    def program(name: str) -> tuple[Any, Any]:
+        model = Net(name)
+        model(np.ones((1, 4), "float32"))
+        return model, ckpt(model=model, optimizer=keras().optimizers.Adam())
+
+    model, was = program("first")
+    was.optimizer.build(model.trainable_variables)
+    path = was.save(str(tmp_path / "ckpt"))
+    model, live = program("renamed")
+    (finding,) = (each for each in cv.check(live, path).findings if each.kind.value == "deferred")
+    assert "will fit" in finding.why
+    status = live.restore(path)
+    live.optimizer.build(model.trainable_variables)
+    states = was.optimizer.variables, live.optimizer.variables
+    was_states, now_states = (each() if callable(each) else each for each in states)
+    for state, other in zip(was_states, now_states, strict=True):
+        np.testing.assert_array_equal(state, other)
+    status.expect_partial()
+
+
 # --- models that are not built, and are other ones than before
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.render.text import advice
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
 from tests.support import live_objects

@@ -17,7 +17,7 @@ from tests.programs.keras_programs import LIBRARIES, RANGES, Edited, draw_edited
 from tests.programs.law import Law
 from tests.support.amounts import amount
 from tests.support.head_sentence import faults_in, passed_over, sentence_of
-from tests.support.programs import ckpt, keras_3, module, save_any, saved, tensors, var
+from tests.support.programs import ckpt, keras_2, keras_3, module, save_any, saved, tensors, var
 
 pytestmark = [pytest.mark.tf, pytest.mark.usefixtures("quiet_tensorflow")]
 
@@ -348,6 +348,32 @@ def test_a_larger_head_is_told_beside_an_optimizer_that_is_not_built(
     )
 
 
+@pytest.mark.parametrize("form", [".weights.h5", ".keras"])
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_two_changes_leave_space_for_an_optimizer_that_is_not_built(
+    library: str, form: str, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+
+    def program(*more: Any, is_built: bool) -> Any:
+        layers = keras.layers.Dense(8, name="first"), *more, keras.layers.Dense(3, name="head")
+        model = built(keras, 2, *layers)
+        model.compile(keras.optimizers.Adam(), "mse")
+        if is_built:
+            model.optimizer.build(model.trainable_variables)
+        return model
+
+    path = str(tmp_path / f"model{form}")
+    was = program(is_built=True)
+    was.save(path) if form == ".keras" else was.save_weights(path)
+    now = program(keras.layers.Dense(4, name="mid"), is_built=False)
+    has_names = (library, form) != ("tf_keras", ".weights.h5")
+    assert sentence_of(cv.check(now, path)) == (
+        f"You added mid, head.kernel {'is' if has_names else 'seems to be'} smaller: 8 → 4, and "
+        "the optimizer is not built yet."
+    )
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
     library: str, tmp_path: Path
@@ -599,3 +625,38 @@ def test_a_layer_of_another_class_under_its_name_is_neither_removed_nor_added(
     else:
         (was.save if form == ".keras" else was.save_weights)(path)
     assert sentence_of(cv.check(live, path)) == "mix is another layer now."
+
+
+@pytest.mark.parametrize("keras", [keras_2, keras_3], ids=["tf_keras", "keras 3"])
+@pytest.mark.parametrize(
+    "was, now",
+    [
+        ("Dense", "BatchNormalization"),
+        ("BatchNormalization", "Dense"),
+        ("Dense", "PReLU"),
+        ("PReLU", "LayerNormalization"),
+    ],
+)
+def test_no_value_of_keras_becomes_one_that_keras_calls_otherwise(
+    keras: Any, was: str, now: str, tmp_path: Path
+) -> None:
+    def program(kind: str) -> tuple[Any, Any]:
+        layers = keras().layers
+        layer = layers.Dense(4) if kind == "Dense" else getattr(layers, kind)()
+        layer.build((None, 4))
+        optimizer = keras().optimizers.Adam()
+        optimizer.build(layer.trainable_variables)
+        return layer, ckpt(net=module(mix=layer, step=var(1)), optimizer=optimizer)
+
+    layer, live = program(now)
+    check = cv.check(live, program(was)[1].save(str(tmp_path / "ckpt")))
+    assert sentence_of(check) == "mix is another layer now."
+    own = layer.get_weights()
+    check.fix(guesses=True).apply()
+    assert all(map(np.array_equal, own, layer.get_weights()))
+
+
+def test_the_values_of_a_class_of_ones_own_may_have_other_names(tmp_path: Path) -> None:
+    path = ckpt(norm=module(scale=var(np.ones(3)))).save(str(tmp_path / "ckpt"))
+    check = cv.check(ckpt(norm=module(gamma=var(np.ones(3)))), path)
+    assert sentence_of(check) == "norm.scale seems to be norm.gamma now."

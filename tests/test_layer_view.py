@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 import ckpt_viz as cv
 from ckpt_viz import Node, ObjectGraph, Role
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.layers.layers import Layers, layers_of
+from ckpt_viz.graphs.layers.layers import layers_of
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.nodes.tree import NOWHERE, spanning_tree
 from ckpt_viz.graphs.object_graph.graph import Graph

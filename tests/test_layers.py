@@ -8,7 +8,7 @@ from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from ckpt_viz.graphs.nodes import names
+from ckpt_viz.graphs.nodes import printed_names as names
 from tests.support.rooms import EXCEPTIONS, LAYERS, PACKAGE, layer_of, modules, picture, room_of
 
 
@@ -37,7 +37,7 @@ def test_the_architecture_has_the_picture_of_the_rooms() -> None:
 
 
 def test_one_module_makes_names_of_nodes() -> None:
-    """All others ask `names`, or read names with its parts; documentation may show examples."""
+    """All others ask it, or read names with its parts; documentation may show examples."""
     marks = (names.ROOT_NAME, names.STATE_OF)
     making = {
         module
@@ -45,7 +45,7 @@ def test_one_module_makes_names_of_nodes() -> None:
         for text in _strings_in(path)
         if text == names.THE_ROOT or any(mark in text for mark in marks)
     }
-    assert making == {"graphs.nodes.names"}
+    assert making == {"graphs.nodes.printed_names"}
 
 
 @cache

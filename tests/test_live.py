@@ -66,6 +66,33 @@ def test_accessor_of_every_node_evaluates_to_that_very_object(make: Callable[[],
     assert state_of(source) == before
 
 
+def test_plain_containers_in_a_dict_are_those_of_its_checkpoint(tmp_path: Path) -> None:
+    import tensorflow as tf
+
+    def source() -> dict[str, Any]:
+        return {"items": [v, (w, {"again": v})], "table": {"w": w}}
+
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable([3.0])
+    own = source()
+    path = tf.train.Checkpoint(**source()).write(str(tmp_path / "ckpt"))
+    graph = cv.graph(own)
+    assert_same_graph(graph, cv.graph(path))
+    for node_id in range(len(graph.nodes)):
+        assert eval(graph.accessor(node_id, "own")) is graph.object(node_id)
+    before = cv.snapshot(own)
+    v.assign([0.0, 0.0])
+    assert len(cv.diff(before, own, values=True).value) == 1
+    assert cv.check(own, path).fix().apply()
+    assert v.numpy().tolist() == [1.0, 2.0]
+    assert [type(item) for item in (own["items"], own["items"][1], own["table"])] == [
+        list,
+        tuple,
+        dict,
+    ]
+    with pytest.raises(SourceError, match=r"item 'items\.1\.0': found an int, expected a variable"):
+        cv.graph({"items": [v, (3,)]})
+
+
 def test_bare_module_is_walked_as_the_root_of_a_checkpoint() -> None:
     import tensorflow as tf
 

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.matching.correspondence.pairs import Certainty
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping, map_values
 from tests.programs.law import UnfitError

@@ -11,7 +11,8 @@ from random import Random
 
 import pytest
 
-from ckpt_viz.graphs.object_graph.graph import Format, Graph, Origin, Provenance
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin, Provenance
 from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.matching.correspondence.of_savers import map_names
 from ckpt_viz.matching.correspondence.pairs import is_guess

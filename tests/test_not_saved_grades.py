@@ -12,7 +12,6 @@ import pytest
 import ckpt_viz as cv
 from ckpt_viz.graphs.render.row_words import line_of, rows_of
 from ckpt_viz.graphs.render.text import render_tree
-from ckpt_viz.live.objects.facts import is_state_of_keras
 from ckpt_viz.live.objects.live_source import walked
 from ckpt_viz.live.objects.untracked import Search, attributes_of
 from tests.support import live_objects, programs
@@ -178,7 +177,7 @@ def test_first_look_passes_over_nothing_that_the_search_finds(make: Callable[[],
     source = make()
     objects = walked(source).objects
     for known in ({id(obj) for obj in objects}, set[int]()):
-        search = Search(known, set(), is_state_of_keras)
+        search = Search(known, set(), opens_state=True)
         for obj in objects:
             attributes = attributes_of(obj).items()
             leading = {name for name, _ in search.leading_on(attributes)}

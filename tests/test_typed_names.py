@@ -13,9 +13,9 @@ from click.testing import CliRunner
 import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.files.values.places import in_layer_names
-from ckpt_viz.graphs.layers.layers import Layers
-from ckpt_viz.graphs.nodes.names import readable_name
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.object_graph.lookup import first_meant
 from ckpt_viz.live.sources.pictured import ObjectGraph
 

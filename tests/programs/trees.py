@@ -12,7 +12,8 @@ from random import Random
 from typing import Any
 
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from tests.programs.law import Law, UnfitError
 
 WORDS = (

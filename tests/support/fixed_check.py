@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
 from ckpt_viz.entrances.jupyter.answers import Answer, fix_answer
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from tests.support.graphs import graph
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.answers.table.sentence import sentence_of_check
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.graphs.layers.layers import blocks_in
+from ckpt_viz.graphs.layers.blocks import blocks_in
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.matching.changes.deeds import Act

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import ckpt_viz as cv
-from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome as KerasWeights
+from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome as KerasWeights
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.live.keras.keras_walk import walk_of
 from ckpt_viz.matching.engines.keras_loading import weights_loading

@@ -19,9 +19,9 @@ from typing import Any
 
 from ckpt_viz import Format, Kept, Node, NotSaved, ObjectGraph, Origin, Provenance, Role, Slice
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.layers.layers import Layers
-from ckpt_viz.graphs.nodes.names import ROOT_NAME
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes.nodes import ROOT, Fact, LayerFacts
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.nodes.tree import spanning_tree
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.side_names import SideNames

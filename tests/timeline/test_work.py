@@ -35,15 +35,12 @@ class _Bar:
         if self._most is not None and self.read > self._most:
             raise _Stop
 
-    def close(self) -> None:
-        pass
-
 
 def _read(work: Work, most: int | None = None) -> int:
     """Read until so many bytes are read; return how many were."""
     shown = _Bar(most)
     try:
-        for _ in work.read(work.reader(), shown=shown):
+        for _ in work.read(work.reader(), on_read=shown.update):
             pass
     except _Stop:
         pass

@@ -14,7 +14,8 @@ import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect
 
 from ckpt_viz.graphs.nodes.nodes import Child, Node
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.render.html import to_html
 from tests.support.waiting import wait_until
 from tests.ui import processes

@@ -11,7 +11,8 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, NotSaved, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.render.html import to_html
 from tests.support.graphs import keras3_adam, transformer

@@ -17,7 +17,7 @@ import ckpt_viz as cv
 from ckpt_viz import ObjectGraph
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
 from ckpt_viz.entrances.jupyter.shown import Shown, show_of
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.render.html import to_html
 from ckpt_viz.graphs.render.signs import CELLS

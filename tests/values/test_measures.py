@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from ckpt_viz.entrances.jupyter.answers import answer
 from ckpt_viz.entrances.jupyter.shown import show_of
 from ckpt_viz.errors import QueryError
 from ckpt_viz.files.values.measured import measures_of
+from ckpt_viz.files.values.running import OnRead
 from ckpt_viz.graphs.search.measures import Measures
 from tests.support import name_based
 from tests.support.damage import flipped
@@ -133,22 +135,18 @@ def test_what_cannot_be_read_is_counted_and_the_rest_is_measured(saved: str) -> 
     assert known.sum() == 4
 
 
-class _Pressed:
-    """A progress bar at whose first step somebody presses Stop."""
+def _pressed(_title: str, _total: int) -> AbstractContextManager[OnRead]:
+    """Begin what somebody stops at its first step."""
 
-    def __init__(self, _title: str, _total: int) -> None:
-        pass
-
-    def update(self, _n: int) -> None:
+    def press(_nbytes: int) -> None:
         raise KeyboardInterrupt
 
-    def close(self) -> None:
-        pass
+    return nullcontext(press)
 
 
 def test_an_interrupted_reading_keeps_what_it_read(saved: str, later: str) -> None:
     for shown in (show_of(saved), show_of(saved, later)):
-        first = shown.measures(_Pressed)
+        first = shown.measures(_pressed)
         assert first.unread > 0
         whole = shown.measures()
         assert whole.unread == 0

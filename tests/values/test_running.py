@@ -125,7 +125,6 @@ def test_whoever_stops_early_cancels_what_has_not_begun() -> None:
 
 
 def test_a_bar_appears_only_after_a_second(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = bar("ckpt-1", 100)
-    shown.update(50)
-    shown.close()
+    with bar("ckpt-1", 100) as on_read:
+        on_read(50)
     assert "50" not in capsys.readouterr().err

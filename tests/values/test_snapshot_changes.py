@@ -187,7 +187,7 @@ def test_a_snapshot_inside_a_function_is_refused() -> None:
 def test_what_is_no_source_is_refused() -> None:
     with pytest.raises(SourceError, match="found an object"):
         cv.snapshot(object())
-    with pytest.raises(SourceError, match="item 1: found a ndarray"):
+    with pytest.raises(SourceError, match="item '1': found a ndarray"):
         cv.snapshot([tf.Variable(1.0), np.ones(3)])
     for saved in ("ckpts/ckpt-3", Path("ckpts/ckpt-3"), cv.snapshot(tf.Module()).graph):
         with pytest.raises(SourceError, match="expected live objects"):

@@ -22,6 +22,7 @@ import ckpt_viz as cv
 from ckpt_viz.cli import main
 from ckpt_viz.errors import FormatError, OutsideError
 from ckpt_viz.files.values.reading import rows_as_read, tensors_of
+from ckpt_viz.files.values.running import silent
 from ckpt_viz.formats.arrays.tensors import numpy_dtype
 from ckpt_viz.formats.bundles.bundle import open_bundle
 from ckpt_viz.formats.bundles.bundle_writer import array_tensor, write_bundle
@@ -427,7 +428,7 @@ def test_an_interrupted_run_goes_on_where_it_stopped(
 
 def test_rows_come_while_others_are_read(abc: str) -> None:
     graph = cv.graph(abc)
-    rows = rows_as_read(graph, tensors_of(graph), graph._read_values, begin=None)
+    rows = rows_as_read(graph, tensors_of(graph), graph._read_values, begin=silent)
     assert next(rows).key in ("a", "b", "c")
     rows.close()
     assert [row.key for row in graph.values(progress=False)] == ["a", "b", "c"]
@@ -476,7 +477,7 @@ def test_a_hole_of_endless_size_is_refused(tmp_path: Path) -> None:
         os.truncate(f"{prefix}.data-{n:05}-of-00003", size)
     graph = cv.graph(prefix)
     tensors = tensors_of(graph)
-    rows_read = rows_as_read(graph, tensors, graph._read_values, begin=None)
+    rows_read = rows_as_read(graph, tensors, graph._read_values, begin=silent)
     assert "choose fewer tensors" in str(next(rows_read).error)
     rows_read.close()
 

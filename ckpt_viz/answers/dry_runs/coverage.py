@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
-from ckpt_viz.graphs.nodes.names import ROOT_NAME
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreRow, RestoreTable
 

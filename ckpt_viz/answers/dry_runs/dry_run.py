@@ -24,7 +24,8 @@ from ckpt_viz.files.values.verifying import Verification
 from ckpt_viz.formats.bundles.lost_files import LostFiles, lost_files
 from ckpt_viz.formats.storage.zip_archive import member_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Fault
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.overlay.remedy import Advice, LoadWithKeras, Remedy
 from ckpt_viz.ground.gc_pause import gc_paused

@@ -24,7 +24,8 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.formats.storage import files
 from ckpt_viz.graphs.nodes.nodes import ROOT, Stored
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.live.restoring.restore_target import READ, RESTORE
 from ckpt_viz.matching.engines.engine import Rules, match
 from ckpt_viz.matching.engines.graph_side import GraphSide

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
-from ckpt_viz.graphs.nodes.names import child_of, readable_name, state_of, tensorflow_state
+from ckpt_viz.graphs.nodes.names import state_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER
+from ckpt_viz.graphs.nodes.printed_names import child_of, readable_name, tensorflow_state
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import readable
 from ckpt_viz.matching.engines.trace import Action, Step

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from ckpt_viz.graphs.nodes.keys import parse_checkpoint_key
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.graphs.slots.scopes import NamedVariable, scope_nodes
 
 _OF_KEYS = "/.ATTRIBUTES/"

@@ -9,7 +9,8 @@ from ckpt_viz.files.saved.locate import locate
 from ckpt_viz.files.saved.orbax_reader import ORBAX, run_of
 from ckpt_viz.files.saved.saved_source import read_saved
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.graphs.overlay.remedy import Advice, LoadWithKeras
 from ckpt_viz.live.keras.keras_private import is_model
 

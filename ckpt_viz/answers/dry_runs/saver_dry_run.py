@@ -41,6 +41,7 @@ from ckpt_viz.live.sessions.saver import (
 )
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.matching.engines.name_based_restore import NameTrace
 from ckpt_viz.matching.engines.read_failures import fits, tensor_shape, wrong_shape
 from ckpt_viz.matching.engines.saved_graph import misread
@@ -108,7 +109,7 @@ def saver_dry_run(
     """
     restore = _SaversRestore(saver, LiveNames(read_live(saver)), faults)
     path: Any = prefix_of(saved) if isinstance(saved, Graph) else saved
-    if tf_restore.is_empty(saver):
+    if tf_savers.is_empty(saver):
         return DryRun(restore.of_nothing, RESTORE, text_of(path))
     if path is None:
         outcome = restore.raising("ValueError", "Can't load save_path when it is None.")
@@ -146,7 +147,7 @@ class _SaversRestore:
         """Return what restoring exactly this path does."""
         saver, live = self.saver, self.names.graph
         try:
-            is_there = tf_restore.finds_checkpoint(path)
+            is_there = tf_savers.finds_checkpoint(path)
         except Exception as error:  # raised by a file system, or for an argument that is no path
             return self.raising(type(error).__name__, str(error))
         if not is_there:
@@ -199,8 +200,8 @@ class _SaversRestore:
 def _refusals(saver: Any, live: Graph) -> Iterator[_Refusal]:
     """Yield what a Saver raises before it opens a file: one that is built for every call, too."""
     given = taken_variables(saver)
-    if not tf_restore.is_eager() and not tf_restore.has_operations(saver):
-        is_deferred = tf_private.given_variables(saver) is None
+    if not tf_restore.is_eager() and not tf_savers.has_operations(saver):
+        is_deferred = tf_savers.given_variables(saver) is None
         yield _Refusal(
             "AttributeError",
             "'NoneType' object has no attribute 'restore_op_name'",
@@ -210,14 +211,14 @@ def _refusals(saver: Any, live: Graph) -> Iterator[_Refusal]:
         )
     if not tf_restore.is_eager():
         return
-    if not given and not tf_restore.allows_empty(saver):
+    if not given and not tf_savers.allows_empty(saver):
         advice = (
             "Give the Saver its variables; for those of a graph, do it inside its as_default()."
         )
         yield _Refusal("ValueError", "No variables to save", advice)
     by_list = not isinstance(given, Mapping)
     for variable in filter(is_of_graph, map(live.object, range(len(live.nodes)))):
-        is_in_list = by_list and tf_private.save_slice_info(variable) is None
+        is_in_list = by_list and tf_savers.save_slice_info(variable) is None
         if is_in_list or tf_restore.is_reference(variable):
             message = "Can only save/restore ResourceVariables when executing eagerly, got type: "
             yield _Refusal("ValueError", f"{message}{type(variable)}.", _IN_GRAPH)
@@ -230,7 +231,7 @@ def _refusals_to_assign(saver: Any, live: Graph, *, is_second: bool) -> Iterator
     """
     if not tf_restore.is_eager():
         is_finalized = tf_private.default_graph().finalized
-        if is_second and tf_restore.adds_operations(saver) and is_finalized:
+        if is_second and tf_savers.adds_operations(saver) and is_finalized:
             yield _Refusal(
                 "RuntimeError",
                 "Graph is finalized and cannot be modified.",
@@ -278,7 +279,7 @@ def _how(saver: Any, names: _Names) -> Callable[[str, Any], Assignment]:
     """Return a function from a name, with its variable, to how it is assigned."""
     if tf_restore.is_eager():
         # The second Saver, which reads an object-based checkpoint, is made without `reshape`.
-        reshapes = tf_restore.reshapes(saver) and names.keys is None
+        reshapes = tf_savers.reshapes(saver) and names.keys is None
         return lambda name, variable: Assignment(reshapes, refuses=True)
     if names.keys is not None:
         return lambda name, variable: Assignment(False, tf_restore.is_reference(variable))

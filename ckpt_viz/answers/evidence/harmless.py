@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ckpt_viz.answers.evidence.case import Case
-from ckpt_viz.graphs.object_graph.graph import Format
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.live.objects import facts
 
 _OF_KERAS = ("_compiled_trainable_state",)

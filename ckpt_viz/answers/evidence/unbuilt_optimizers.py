@@ -14,16 +14,12 @@ from typing import Any
 
 from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.nodes.nodes import Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.keras_optimizers import generation_of
 from ckpt_viz.graphs.slots.optimizer_table import Generation, row_of
 from ckpt_viz.live.objects.building import optimizer_plan_of
-from ckpt_viz.live.objects.facts import (
-    generation,
-    is_optimizer,
-    is_unbuilt,
-    trainable_variables_of,
-)
+from ckpt_viz.live.objects.facts import generation, is_optimizer, is_unbuilt, trainable_variables_of
 from ckpt_viz.matching.correspondence.optimizer_classes import OptimizerSlots, shared_slots
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 

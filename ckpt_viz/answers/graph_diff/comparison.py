@@ -16,7 +16,8 @@ from ckpt_viz.answers.graph_diff.counterparts import (
 from ckpt_viz.answers.graph_diff.node_difference import NodeDifference, difference
 from ckpt_viz.answers.graph_diff.value_comparison import Comparer, by_checksums
 from ckpt_viz.graphs.nodes.nodes import has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import State
 
 # The states of a pair that differs.

@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from ckpt_viz.files.keras_files.state import is_unnamed
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Slot, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.optimizer_table import name_in_keras_3
 from ckpt_viz.matching.correspondence.correspond import correspond, plain_restore
 from ckpt_viz.matching.correspondence.items import with_values

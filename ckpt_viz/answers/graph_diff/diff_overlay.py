@@ -9,8 +9,9 @@ from functools import cached_property
 
 from ckpt_viz.answers.graph_diff.comparison import CHANGED, Compared
 from ckpt_viz.graphs.layers.parameters import other_elements
-from ckpt_viz.graphs.nodes.names import counted, readable_name
+from ckpt_viz.graphs.nodes.names import counted
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.merge import merge
 from ckpt_viz.graphs.object_graph.side_names import SideNames

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.graphs.nodes.names import child_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.nodes.printed_names import child_of
 from ckpt_viz.graphs.overlay.overlay import Overlay
 
 

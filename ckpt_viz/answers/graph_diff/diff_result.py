@@ -19,17 +19,14 @@ from ckpt_viz.answers.graph_diff.comparison import (
 from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.answers.graph_diff.diff_overlay import overlay_of
 from ckpt_viz.answers.graph_diff.diff_parts import DiffParts
-from ckpt_viz.answers.graph_diff.diff_table import (
-    called_anew,
-    sentence_of_diff,
-    table_of_diff,
-)
+from ckpt_viz.answers.graph_diff.diff_table import called_anew, sentence_of_diff, table_of_diff
 from ckpt_viz.answers.graph_diff.value_change import ValueChange, change_json, changes_text
 from ckpt_viz.formats.bundles.lost_files import lost_files
-from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.nodes.printed_names import readable_name
+from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.merge import merged_ids, title_of
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable
 from ckpt_viz.graphs.overlay.overlay import Overlay, State
 from ckpt_viz.graphs.render.comparison_svg import comparison_svg

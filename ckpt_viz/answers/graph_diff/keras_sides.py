@@ -10,7 +10,8 @@ from ckpt_viz.answers.graph_diff.counterparts import LoadWay
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.ground.text import listed_by
 from ckpt_viz.live.keras.keras_accessors import optimizer_of
 from ckpt_viz.live.keras.keras_graph import keras_h5_target, read_as_keras_saves

@@ -24,7 +24,7 @@ from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.errors import CkptVizError, UnsupportedError
 from ckpt_viz.files.values.places import in_layer_names
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import bar, progress_of
+from ckpt_viz.files.values.running import bar, progress_of, silent
 from ckpt_viz.graphs.layers.parameters import counts
 from ckpt_viz.graphs.nodes.nodes import Attribute
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -65,10 +65,10 @@ def value_changes(
     changes: list[tuple[ValueRow, Cell, Cell]] = []
     pairs: dict[tuple[str, str], bool] = {}
     nodes: dict[int, list[tuple[Cell, Cell]]] = {}
-    with progress_of("diff", total, bar if progress else None) as shown:
-        for _, row in equal.rows(executor, shown):
+    with progress_of("diff", total, bar if progress else silent) as on_read:
+        for _, row in equal.rows(executor, on_read):
             nodes.setdefault(row.node_id, []).append((row.cells[0], row.cells[1]))
-        for number, row in reader.rows(executor, shown):
+        for number, row in reader.rows(executor, on_read):
             before, after = lines[number].tensors
             assert before is not None and after is not None
             first, second = row.cells

@@ -11,7 +11,7 @@ from contextlib import suppress
 from threading import Lock, Timer
 from typing import Any
 
-from ckpt_viz.answers.load_check.faults import BuildAnswer, answer_from
+from ckpt_viz.answers.load_check.faults import END, BuildAnswer, answer_from
 from ckpt_viz.errors import UnsupportedError
 
 _PROGRAM = """
@@ -43,8 +43,8 @@ class _Builder:
             start_new_session=os.name == "posix",  # Ctrl+C is meant for the program
         )
 
-    def ask(self, line: bytes) -> bytes:
-        """Return the answer to a line; b"" if there is none."""
+    def ask(self, line: bytes) -> BuildAnswer | None:
+        """Return the answer to a line; None if the process ends before."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None and stdout is not None
         timer = Timer(_MOST_SECONDS, self._process.kill)
@@ -53,8 +53,13 @@ class _Builder:
             with suppress(BrokenPipeError):
                 stdin.write(line)
                 stdin.flush()
-                return stdout.readline()
-            return b""
+            made = None
+            for line in stdout:
+                if line.strip() == END.encode():
+                    return made and answer_from(made)
+                with suppress(ValueError):  # of a line that is empty, or cut
+                    made = json.loads(line)
+            return None
         finally:
             timer.cancel()
 
@@ -79,14 +84,14 @@ def built(library: str, request: dict[str, Any]) -> BuildAnswer:
         for is_new in (key not in _builders, True):
             if is_new:
                 _builders[key] = _Builder(library)
-            answer = b""
+            answer = None
             try:
                 answer = _builders[key].ask(line)
             finally:  # after an interrupt, an answer to come would be that of another question
                 if not answer:
                     _builders.pop(key).end()
             if answer:
-                return answer_from(json.loads(answer))
+                return answer
     raise UnsupportedError(
         f"cannot build models in a process of their own: it ended without an answer; check that "
         f"`{sys.executable} -c 'import {library}'` works"

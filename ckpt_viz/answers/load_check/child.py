@@ -23,18 +23,19 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from ckpt_viz.answers.load_check.fault_search import FaultSearch
-from ckpt_viz.answers.load_check.faults import BuildAnswer, LoadFault
+from ckpt_viz.answers.load_check.faults import END, BuildAnswer, LoadFault
 from ckpt_viz.answers.load_check.keras_builder import KerasBuilder, raised_by
 from ckpt_viz.answers.load_check.load_code import program_of
-from ckpt_viz.answers.load_check.placeholders import Placeholders
+from ckpt_viz.answers.load_check.placeholders import Placeholders, every_part
 
 if sys.platform != "win32":
     import resource
 
 CAN_FORK = hasattr(os, "fork")
+Json = dict[str, Any]
 _SECONDS = 20  # of processor time
 _MEMORY = 2 << 30  # bytes beside what the imports take
 _MOST_ANSWER = 1 << 24
@@ -47,7 +48,10 @@ _REFUSED = re.compile(
 
 
 def main(library: str) -> None:
-    """Answer each line of JSON by another, until the input ends or none comes for minutes."""
+    """Answer each line of JSON by others and `END`, until the input ends or none comes for minutes.
+
+    The last of these lines has the answer: a child may end before it knows more.
+    """
     results = os.fdopen(os.dup(1), "w")
     requests = os.fdopen(os.dup(0), "r")
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -58,40 +62,25 @@ def main(library: str) -> None:
         line = requests.readline()
         if not line:
             return
-        print(_forked(keras, line) if CAN_FORK else _here(keras, line), file=results, flush=True)
+        _write(BuildAnswer(stopped="before its end"), results)
+        process = os.fork() if CAN_FORK else 0
+        if process:
+            os.waitpid(process, 0)
+        else:
+            with suppress(MemoryError, RecursionError):
+                for answer in _answers(keras, json.loads(line)):
+                    _write(answer, results)
+            if CAN_FORK:
+                os._exit(0)
+        print(f"\n{END}", file=results, flush=True)  # a child may have ended within a line
         if not CAN_FORK:
             return
 
 
-def _here(keras: KerasBuilder, line: str) -> str:
-    *_, answer = _answers(keras, json.loads(line))
-    return json.dumps(asdict(answer))
-
-
-def _forked(keras: KerasBuilder, line: str) -> str:
-    reader, writer = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.close(reader)
-        with suppress(MemoryError, RecursionError):
-            for answer in _answers(keras, json.loads(line)):
-                encoded = json.dumps(asdict(answer)).encode() + b"\n"
-                while encoded:
-                    encoded = encoded[os.write(writer, encoded) :]
-        os._exit(0)
-    os.close(writer)
-    received, ends = b"", time.monotonic() + 3 * _SECONDS
-    while select.select([reader], [], [], max(0, ends - time.monotonic()))[0]:
-        part = os.read(reader, 1 << 20)
-        received += part
-        if not part or len(received) > _MOST_ANSWER:
-            break
-    with suppress(ProcessLookupError):
-        os.kill(process, signal.SIGKILL)
-    os.close(reader)
-    os.waitpid(process, 0)
-    whole = received.decode().split("\n")[:-1]
-    return whole[-1] if whole else json.dumps(asdict(BuildAnswer(stopped="before its end")))
+def _write(answer: BuildAnswer, results: TextIO) -> None:
+    line = json.dumps(asdict(answer))
+    if len(line) < _MOST_ANSWER:
+        print(line, file=results, flush=True)
 
 
 def _shut() -> _Guard:
@@ -103,6 +92,7 @@ def _shut() -> _Guard:
     guard = _Guard()
     sys.meta_path.insert(0, guard)
     if sys.platform != "win32":
+        signal.alarm(3 * _SECONDS)
         used = time.process_time()
         limits = [
             (resource.RLIMIT_CPU, int(used + _SECONDS) + 1),
@@ -141,19 +131,17 @@ class _Guard:
             raise PermissionError(f"the check does not allow {event}")
 
 
-def _answers(keras: KerasBuilder, request: dict[str, Any]) -> Iterator[BuildAnswer]:
+def _answers(keras: KerasBuilder, request: Json) -> Iterator[BuildAnswer]:
     """Yield the answer as far as it is known: what `load_model` raises, then all faults."""
     keras.warm()
-    model, training = request["model"], request["training"]
-    placeholders = Placeholders(keras.module, model)
+    placeholders = Placeholders(keras.module, request["model"])
     custom, registered = (
         {name: placeholders.of_program(words) for name, words in request[kind].items()}
         for kind in ("custom", "registered")
     )
     keras.register(registered)
     guard = _shut()
-    way = {name: request[name] for name in ("is_archive", "compile", "safe_mode")}
-    raises = raised_by(lambda: keras.load(model, training, custom, **way))
+    raises = raised_by(lambda: keras.load(request, custom))
     if raises is not None and (guard.has_refused or os.strerror(errno.EMFILE) in raises[1]):
         yield BuildAnswer(stopped="where the model opens a file or runs a program")
         return
@@ -161,42 +149,30 @@ def _answers(keras: KerasBuilder, request: dict[str, Any]) -> Iterator[BuildAnsw
     yield BuildAnswer(raises, stopped=stopped, not_run=[*placeholders.not_run])
     if raises is None:
         return
-    search = FaultSearch(keras, model, training, {**registered, **custom}, **way)
+    search = FaultSearch(keras, request, {**registered, **custom})
     search.run()
     faults = search.faults or [LoadFault(["the model"], *raises)]
     if not search.faults and placeholders.has_untold_outputs:
         # Only the calls of layers fail, and one of them is a placeholder of the program's.
         yield BuildAnswer(stopped="at a layer of the program: only its code tells its output")
         return
-    answer = BuildAnswer(raises, faults)
+    answer = BuildAnswer(raises, faults, program_of(keras.name, request, faults, keras.public))
     answer.stopped = "" if search.is_whole else "after some seconds"
     answer.not_run = [*placeholders.not_run]
-    answer.modules = [name for name in guard.modules if _names_module(request, name)]
-    answer.program = program_of(
-        keras.name, request["path"], faults, [*custom], request, keras.public
-    )
+    named = [part.get("module") for part in every_part(request) if isinstance(part, dict)]
+    answer.modules = [name for name in guard.modules if name in named]
     if answer.program:
         given = {**custom, **search.unknown}
         answer.program_raises = raised_by(lambda: _run(keras, request, given, answer.program))
     yield answer
 
 
-def _names_module(item: Any, module: str) -> bool:
-    if isinstance(item, dict):
-        return item.get("module") == module or _names_module([*item.values()], module)
-    return isinstance(item, list) and any(_names_module(part, module) for part in item)
-
-
-def _run(keras: KerasBuilder, request: dict[str, Any], given: dict[str, Any], program: str) -> None:
+def _run(keras: KerasBuilder, request: Json, given: Json, program: str) -> None:
     """Execute a program on the configuration alone."""
 
     def load_model(_path: str, custom_objects: Any = None, **options: bool) -> Any:
         filled = {name: given.get(name) for name in custom_objects or ()}
-        way = {"compile": True, "safe_mode": True, **options}
-        is_archive = request["is_archive"]
-        return keras.load(
-            request["model"], request["training"], filled, is_archive=is_archive, **way
-        )
+        return keras.load({**request, "compile": True, "safe_mode": True, **options}, filled)
 
     keras.module.models.load_model = load_model
     exec(program, {"__builtins__": builtins, "mock": unittest.mock})

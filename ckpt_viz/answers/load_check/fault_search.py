@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from inspect import Parameter
 from typing import Any
 
 from ckpt_viz.answers.load_check.faults import COMPILATION, LoadFault, UnknownName
@@ -18,6 +18,7 @@ Json = dict[str, Any]
 _COMPILE = "Model.compile"
 _SECONDS = 10  # of processor time, after which no further part is built
 _COMPARED = 120  # letters of two errors; what follows may be the configuration
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 _MOST_TRIED = 30  # arguments that are tried one by one
 _NO_OBJECTS = ("inbound_nodes", "build_config", "compile_config")
 _NO_NAMES = (
@@ -33,49 +34,40 @@ class FaultSearch:
     replaced.
     """
 
-    def __init__(
-        self, keras: KerasBuilder, model: Any, training: Any, custom: Mapping[str, Any], **way: bool
-    ) -> None:
+    def __init__(self, keras: KerasBuilder, request: Json, custom: Json) -> None:
         self.faults: list[LoadFault] = []
         self.is_whole = True
         self._ends = time.process_time() + _SECONDS
-        self.model, self.training = copy.deepcopy(model), copy.deepcopy(training)
-        self.custom = dict(custom)
         self.unknown: Json = {}
-        self._keras, self._is_archive = keras, way["is_archive"]
-        self._compiles, self._safe_mode = way["compile"], way["safe_mode"]
-        self._placeholders = Placeholders(keras.module, self.model)
+        self._keras, self._request, self._custom = keras, copy.deepcopy(request), custom
+        self._is_archive: bool = request["is_archive"]
+        self._placeholders = Placeholders(keras.module, request["model"])
         self._left_out: dict[tuple[str, str], LoadFault] = {}
         self._is_replaced = False  # whether a layer is a placeholder of the search
 
     def run(self) -> None:
         """Find the faults of the parts, then of the whole, then of what it was compiled with."""
-        for item, key, place in self._objects(self.model, "root", ""):
+        model = self._request["model"]
+        for item, key, place in self._objects(model, "root", ""):
             if time.process_time() > self._ends:
                 self.is_whole = False
                 return
             bare = {**item, "compile_config": None} if key == "root" else item
             self._mend(bare, key, place, partial(self._built, bare))
-        compiled = self.model.get("compile_config") if self._is_archive else self.training
-        if not self._compiles or not isinstance(compiled, dict):
+        compiled = model.get("compile_config") if self._is_archive else self._request["training"]
+        if not self._request["compile"] or not isinstance(compiled, dict):
             return
-        if raised_by(lambda: self._built({**self.model, "compile_config": None})) is not None:
+        if raised_by(lambda: self._built({**model, "compile_config": None})) is not None:
             return
         for item, key, place in self._objects(compiled, COMPILATION, COMPILATION):
             self._mend(item, key, place, partial(self._built, item))
         self._mend(compiled, COMPILATION, COMPILATION, self._whole)
 
     def _built(self, item: Any) -> Any:
-        way = {"is_archive": self._is_archive, "safe_mode": self._safe_mode}
-        return self._keras.part(item, {**self.custom, **self.unknown}, **way)
+        return self._keras.part(item, self._request, {**self._custom, **self.unknown})
 
     def _whole(self) -> Any:
-        return self._keras.load(
-            *(self.model, self.training, {**self.custom, **self.unknown}),
-            is_archive=self._is_archive,
-            compile=True,
-            safe_mode=self._safe_mode,
-        )
+        return self._keras.load(self._request, {**self._custom, **self.unknown})
 
     def _objects(self, item: Any, key: str, place: str) -> Iterator[tuple[Json, str, str]]:
         """Yield the objects of a configuration, with their key and place: parts before wholes."""
@@ -123,7 +115,7 @@ class FaultSearch:
             self._replace(item, config)
 
     def _class(self, name: str) -> type | None:
-        known = self.custom.get(name)
+        known = self._custom.get(name)
         if known is None and (public := self._keras.public(name.rpartition(">")[2])) is not None:
             known = public[1]
         return known if isinstance(known, type) else None
@@ -167,7 +159,7 @@ class FaultSearch:
         """Put a placeholder for a name in an error's text; return whether that error is gone."""
         for unknown, where, config in _names_in(item, key):
             name = unknown.name
-            if unknown.key in self.custom or unknown.key in self.unknown:
+            if unknown.key in self._custom or unknown.key in self.unknown:
                 continue
             if self._keras.is_known(name):
                 continue
@@ -189,14 +181,11 @@ class FaultSearch:
         known = self._class(cls)
         if known is None or not isinstance(config, dict):
             return []
-        own = next(vars(base)["__init__"] for base in known.__mro__ if "__init__" in vars(base))
-        parameters = [*inspect.signature(own).parameters.values()][1:]
-        named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
         return [
             parameter.name
-            for parameter in parameters
+            for parameter in next(self._keras.constructors(known), [])
             if parameter.default is parameter.empty
-            and parameter.kind in named
+            and parameter.kind in _NAMED
             and parameter.name not in config
         ]
 
@@ -209,7 +198,7 @@ class FaultSearch:
             known = self._class(cls)
             if known is None:
                 continue
-            named = {parameter.name for parameter in self._keras.parameters(known)}
+            named = {each.name for taken in self._keras.constructors(known) for each in taken}
             not_named = [name for name in part if name not in named]
             if self._without(part, not_named, fault, build):
                 fault.cls, fault.is_own = cls, self._is_own(cls)
@@ -252,7 +241,7 @@ class FaultSearch:
         return True
 
 
-def _lacks(text: str, names: Mapping[str, Any]) -> bool:
+def _lacks(text: str, names: Iterable[str]) -> bool:
     """Return whether an error is about an argument that was left out."""
     return any(re.search(rf"\b{re.escape(name)}\b", text[:400]) for name in [*names][:_MOST_TRIED])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+END = "end"  # the line after an answer
 COMPILATION = "compile_config"  # begins the places of what only the compilation of a model needs
 
 

@@ -78,28 +78,22 @@ class KerasBuilder:
         name = "GLOBAL_CUSTOM_OBJECTS" if self._is_3 else "_GLOBAL_CUSTOM_OBJECTS"
         getattr(registration, name).update(custom)
 
-    def load(
-        self, model: Any, training: Any, custom: Json, *, is_archive: bool, **options: bool
-    ) -> Any:
-        """Do what `load_model` does, but for the weights; `options` are compile and safe_mode."""
-        model = copy.deepcopy(model)
-        if is_archive:
-            if not options["compile"] and isinstance(model, dict):
-                model["compile_config"] = None
-            with self._saving.ObjectSharingScope():
-                return self._saving.deserialize_keras_object(
-                    model, custom, safe_mode=options["safe_mode"]
-                )
+    def load(self, request: Json, custom: Json) -> Any:
+        """Do what `load_model` does, but for the weights."""
+        if request["is_archive"]:
+            given = {} if request["compile"] else {"compile_config": None}
+            return self.part({**request["model"], **given}, request, custom)
         content = io.BytesIO()
         import h5py
 
         with h5py.File(content, "w") as file:
             file.create_group("model_weights")
-            for name, config in (("model_config", model), ("training_config", training)):
-                if config is not None:
-                    file.attrs.create(name, json.dumps(config), dtype=h5py.string_dtype())
+            for name in ("model", "training"):
+                if request[name] is not None:
+                    text = json.dumps(request[name])
+                    file.attrs.create(f"{name}_config", text, dtype=h5py.string_dtype())
         takes = inspect.signature(self._hdf5.load_model_from_hdf5).parameters
-        given = {name: value for name, value in options.items() if name in takes}
+        given = {name: request[name] for name in ("compile", "safe_mode") if name in takes}
         with h5py.File(content, "r") as file, self._scope_of_hdf5(custom):
             return self._hdf5.load_model_from_hdf5(file, custom, **given)
 
@@ -118,10 +112,10 @@ class KerasBuilder:
         ):
             yield
 
-    def part(self, item: Any, custom: Json, *, is_archive: bool, safe_mode: bool) -> Any:
+    def part(self, item: Any, request: Json, custom: Json) -> Any:
         """Build an object of a configuration by itself."""
-        item = copy.deepcopy(item)
-        if is_archive or (self._is_3 and "module" in item):
+        item, safe_mode = copy.deepcopy(item), request["safe_mode"]
+        if request["is_archive"] or (self._is_3 and "module" in item):
             with self._saving.ObjectSharingScope():
                 return self._saving.deserialize_keras_object(item, custom, safe_mode=safe_mode)
         with self._saving.SafeModeScope(safe_mode):
@@ -160,12 +154,12 @@ class KerasBuilder:
                 return module, name
         return None
 
-    def parameters(self, cls: type) -> Iterator[inspect.Parameter]:
-        """Yield the parameters that a constructor takes, those that it passes to a base last."""
+    def constructors(self, cls: type) -> Iterator[list[inspect.Parameter]]:
+        """Yield the parameters of a constructor, then of those to which it passes the rest."""
         for base in inspect.getmro(cls)[:-1]:
             if isinstance(own := vars(base).get("__init__"), FunctionType):
                 parameters = [*inspect.signature(own).parameters.values()][1:]
-                yield from parameters
+                yield parameters
                 if all(parameter.kind is not parameter.VAR_KEYWORD for parameter in parameters):
                     return
 

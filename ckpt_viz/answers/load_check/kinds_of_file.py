@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 
-from ckpt_viz.answers.load_check.faults import LoadFault
 from ckpt_viz.answers.load_check.load_findings import BUILD_BY_CODE
 from ckpt_viz.answers.load_check.stored_model import (
     CONFIG,
+    RefusedFileError,
     StoredModel,
     in_archive,
     in_directory,
@@ -35,47 +33,31 @@ _RESTORE = (
 _PB = ("saved_model.pb", "saved_model.pbtxt")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedModel:
-    """How `load_model` takes a path: it raises, or reads a configuration by `read`."""
-
-    refusal: LoadFault | None = None
-    read: Callable[[], StoredModel | None] | None = None
-    if_empty: LoadFault | None = None  # what it raises if the file has no configuration
-    is_archive: bool = False
-
-
-def opened(path: str, library: str) -> OpenedModel:
-    """Return how the installed library takes a path."""
+def stored_model(path: str, library: str) -> StoredModel:
+    """Return what the installed library reads of a path; raises RefusedFileError if it raises."""
     if path.endswith(".keras") and is_file(path) and _is_zip(path):
-        text = f"There is no item named {CONFIG!r} in the archive"
-        return OpenedModel(None, lambda: in_archive(path), fault("KeyError", text), True)
+        return in_archive(path)
     return _by_keras_2(path) if library == KERAS_2 else _by_keras_3(path)
 
 
-def fault(cls: str, text: str, place: str = "the file") -> LoadFault:
-    """Return an error that concerns the file as a whole."""
-    return LoadFault([place], cls, text)
-
-
-def _by_keras_3(path: str) -> OpenedModel:
+def _by_keras_3(path: str) -> StoredModel:
     is_there = is_directory(path)
     if is_there and is_file(os.path.join(path, CONFIG)):
-        return OpenedModel(None, lambda: in_directory(path), fault("FileNotFoundError", ""), True)
+        return in_directory(path)
     if path.endswith(_HDF5):
         if is_there:
-            return OpenedModel(fault("IsADirectoryError", "[Errno 21] Unable to"))
+            raise RefusedFileError("IsADirectoryError", "[Errno 21] Unable to")
         if not is_file(path):
             text = "[Errno 2] Unable to synchronously open file (unable to open file"
-            return OpenedModel(fault("FileNotFoundError", text))
+            raise RefusedFileError("FileNotFoundError", text)
         return _hdf5(path, path)
     if is_there and _is_of_orbax(path):
         raise UnsupportedError(
             f"{path}: a directory of Orbax; this check reads `.keras` and `.h5`, so try load_model"
         )
     if path.endswith(".keras"):
-        return OpenedModel(fault("ValueError", f"File not found: filepath={path}."))
-    return OpenedModel(fault("ValueError", f"File format not supported: filepath={path}."))
+        raise RefusedFileError("ValueError", f"File not found: filepath={path}.")
+    raise RefusedFileError("ValueError", f"File format not supported: filepath={path}.")
 
 
 def _is_of_orbax(path: str) -> bool:
@@ -84,26 +66,28 @@ def _is_of_orbax(path: str) -> bool:
     return False
 
 
-def _by_keras_2(path: str) -> OpenedModel:
-    if not is_file(path) and not is_directory(path):
-        return OpenedModel(fault("OSError", f"No file or directory found at {path}"))
+def _by_keras_2(path: str) -> StoredModel:
     if not is_directory(path):
+        if not is_file(path):
+            raise RefusedFileError("OSError", f"No file or directory found at {path}")
         return _hdf5(path, "")
     if not any(is_file(os.path.join(path, name)) for name in _PB):
-        return OpenedModel(fault("OSError", f"SavedModel file does not exist at: {path}"))
+        raise RefusedFileError("OSError", f"SavedModel file does not exist at: {path}")
     raise UnsupportedError(
         f"{path}: a SavedModel, which {KERAS_2} builds by its functions; this check reads "
         "`.keras` and `.h5`, so try load_model"
     )
 
 
-def _hdf5(path: str, named: str) -> OpenedModel:
+def _hdf5(path: str, named: str) -> StoredModel:
     with open_file(path) as file:
         if not begins_as_hdf5(file):
             text = "Unable to synchronously open file (file signature not found)"
-            return OpenedModel(fault("OSError", text))
-    text = f"No model config found in the file at {named}"
-    return OpenedModel(None, lambda: in_hdf5(path), fault("ValueError", text))
+            raise RefusedFileError("OSError", text)
+    stored = in_hdf5(path)
+    if stored is None:
+        raise RefusedFileError("ValueError", f"No model config found in the file at {named}")
+    return stored
 
 
 def _is_zip(path: str) -> bool:

@@ -24,16 +24,14 @@ def without(cls, names):
 
 def program_of(
     library: str,
-    path: str,
+    request: Mapping[str, Any],
     faults: Sequence[LoadFault],
-    given: Sequence[str],
-    options: Mapping[str, Any],
     public: Callable[[str], tuple[str, type] | None],
 ) -> str:
     """Return a program that may load the model; "" if there is none.
 
-    `given` are the names that the program has already, `options` those of `load_model`, and
-    `public` tells the public path of a class.
+    `request` has the arguments of the call that fails, and `public` tells the public path of a
+    class.
     """
     compiled = [fault for fault in faults if fault.is_of_compilation]
     parts = [fault for fault in faults if not fault.is_of_compilation]
@@ -53,16 +51,16 @@ def program_of(
     lines = [f"import {library}", ""]
     if arguments:
         lines = ["from unittest import mock", "", *lines, "", *_WITHOUT.split("\n"), ""]
-    keys = dict.fromkeys([*given, *(name.key for name in unknown)])
-    call = f"{path!a}"
+    keys = dict.fromkeys([*request["custom"], *(name.key for name in unknown)])
+    call = f"{request['path']!a}"
     if keys:
         lines += ["custom_objects = {"]
         lines += [f"    {key!a}: ...,  # your class or function" for key in keys]
         lines += ["}"]
         call += ", custom_objects=custom_objects"
-    if compiled or not options["compile"]:
+    if compiled or not request["compile"]:
         call += ", compile=False"
-    if any(fault.is_code for fault in parts) or not options["safe_mode"]:
+    if any(fault.is_code for fault in parts) or not request["safe_mode"]:
         call += ", safe_mode=False"
     load = f"model = {library}.models.load_model({call})"
     if arguments:

@@ -9,6 +9,7 @@ from ckpt_viz.answers.dry_runs.verdicts import Raised
 from ckpt_viz.answers.load_check.faults import LoadFault, UnknownName
 from ckpt_viz.answers.load_check.load_code import is_of_keras, may_be_passed
 from ckpt_viz.ground.text import count, first_clause, listed, printable, readable
+from ckpt_viz.live.keras.keras_private import KERAS_2, KERAS_3
 
 _MOST_TEXT = 200
 _UNCOMPILED = "Load without the compilation: compile=False. Then call model.compile()."
@@ -43,6 +44,15 @@ class Library:
 
     def __str__(self) -> str:
         return f"{self.name} {self.version}".strip()
+
+    @property
+    def other(self) -> str:
+        """The library with the other generation of Keras."""
+        return KERAS_2 if self.name == KERAS_3 else KERAS_3
+
+    def is_other_than(self, saved_by: str) -> bool:
+        """Return whether a version of Keras is known to be of the other generation."""
+        return bool(saved_by) and generation(saved_by) != generation(self.version)
 
 
 def findings_of(
@@ -143,9 +153,8 @@ def quoted(names: Iterable[str]) -> str:
 
 
 def _of_another_version(library: Library, saved_by: str) -> str:
-    others = {"keras": "tf_keras", "tf_keras": "keras"}
-    if saved_by and generation(saved_by) != generation(library.version):
-        return f"Load it with {others.get(library.name, 'keras')}. {BUILD_BY_CODE}"
+    if library.is_other_than(saved_by):
+        return f"Load it with {library.other}. {BUILD_BY_CODE}"
     update = f"Update it: pip install -U {library.name.replace('_', '-')}."
     return f"{update} {BUILD_BY_CODE}"
 

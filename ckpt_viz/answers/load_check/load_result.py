@@ -6,7 +6,7 @@ import html
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -16,7 +16,7 @@ from ckpt_viz.answers.dry_runs.exceptions import exception_of
 from ckpt_viz.answers.dry_runs.verdicts import Raised
 from ckpt_viz.answers.load_check.builder import built
 from ckpt_viz.answers.load_check.faults import BuildAnswer, LoadFault
-from ckpt_viz.answers.load_check.kinds_of_file import about_file, fault, opened
+from ckpt_viz.answers.load_check.kinds_of_file import about_file, stored_model
 from ckpt_viz.answers.load_check.load_findings import (
     Library,
     LoadFinding,
@@ -25,14 +25,8 @@ from ckpt_viz.answers.load_check.load_findings import (
     places_in_words,
 )
 from ckpt_viz.answers.load_check.program_classes import described, registered
-from ckpt_viz.answers.load_check.stored_model import (
-    CONFIG,
-    DamagedMember,
-    StoredModel,
-    damaged_members,
-)
+from ckpt_viz.answers.load_check.stored_model import RefusedFileError, StoredModel
 from ckpt_viz.errors import SourceError, UnsupportedError
-from ckpt_viz.formats.storage.files import is_file
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
 from ckpt_viz.ground.text import count, first_clause, listed, printable, readable, sendable
 from ckpt_viz.live.keras.keras_private import KERAS_2, KERAS_3
@@ -43,7 +37,6 @@ _SCOPE = (
     "The check built the model in a process of its own. It read no weights, and ran no code of "
     "your program or of the file."
 )
-_NO_WEIGHTS = "Expected a model.weights.h5 or model.weights.npz file."
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +76,9 @@ class LoadCheck:
         path = readable(printable(self.path))
         if self.raises is None:
             return f"{self.library}: nothing stops load_model({path!r})"
-        text = printable(_before_config(self.raises.message.strip()).partition("\n")[0])
+        # Keras repeats a configuration behind its text.
+        first = self.raises.message.strip().partition(" Full object config:")[0]
+        text = printable(first.partition("\n")[0])
         return f"{self.library}: load_model({path!r}) would raise {self.raises.type}: {text[:300]}"
 
     def to_json(self) -> dict[str, Any]:
@@ -92,16 +87,8 @@ class LoadCheck:
             {
                 "path": self.path,
                 "keras": str(self.library),
-                "raises": None if self.raises is None else _raised(self.raises),
-                "findings": [
-                    {
-                        "places": list(finding.places),
-                        "raises": _raised(finding.raises),
-                        "why": finding.why,
-                        "remedy": finding.remedy,
-                    }
-                    for finding in self.findings
-                ],
+                "raises": self.raises and asdict(self.raises),
+                "findings": [asdict(finding) for finding in self.findings],
                 "notes": list(self.notes),
                 "code": self.code,
             }
@@ -142,17 +129,8 @@ class LoadCheck:
         )
 
 
-def _before_config(text: str) -> str:
-    """Return an error of Keras without the configuration that it repeats."""
-    return text.partition(" Full object config:")[0]
-
-
 def _escaped(text: str) -> str:
     return html.escape(text.encode("utf-8", "replace").decode("utf-8"))
-
-
-def _raised(raised: Raised) -> dict[str, str]:
-    return {"type": raised.type, "message": raised.message}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +146,36 @@ def load_check(path: object, options: LoadOptions, keras: object = None) -> Load
     """Return the check of `load_model` for a path, with the Keras that is meant."""
     if not isinstance(path, (str, os.PathLike)):
         raise SourceError(f"found {type(path).__name__} as the path, expected the path of a file")
-    return _checked(os.fspath(path), options, library_of(keras))
+    path, library = os.fspath(path), library_of(keras)
+    try:
+        stored = stored_model(path, library.name)
+    except RefusedFileError as refusal:
+        return LoadCheck(path, library, (_of_file(path, refusal),))
+    answer = built(library.name, _request(path, stored, options, library.name))
+    if answer.stopped and answer.raises is None:
+        raise UnsupportedError(
+            f"{path}: the check cannot tell what load_model does; it stopped {answer.stopped}. If "
+            "you trust the file, call load_model"
+        )
+    findings = _in_order(answer, library, stored)
+    findings += tuple(_of_file(path, refusal) for refusal in stored.refusals)
+    code, loads_by = "", library.name
+    if answer.faults and not stored.refusals and not stored.unnoticed:
+        code, loads_by = _program_that_ran(path, stored, options, library, answer)
+    notes = [_SCOPE]
+    if findings and loads_by == library.name and library.is_other_than(stored.keras_version):
+        saved_by, other = readable(printable(stored.keras_version)), library.other
+        notes = [f"Keras {saved_by} saved this file. Try {other}: pip install {other}.", _SCOPE]
+    if answer.modules:
+        names = listed([f"`{readable(printable(name))}`" for name in answer.modules])
+        notes += [f"{library.name} would import {names}, which the file names. The check did not."]
+    if answer.not_run:
+        calls = listed([f"`{readable(printable(name))}.from_config`" for name in answer.not_run])
+        notes += [f"The check did not run {calls}, your code. It took each configuration as right."]
+    if answer.stopped:
+        notes += [f"The check stopped {answer.stopped}: there may be more causes."]
+    notes += [f"{damage}: load_model sets damaged values." for damage in stored.unnoticed]
+    return LoadCheck(path, library, findings, tuple(notes), code)
 
 
 def library_of(keras: object) -> Library:
@@ -187,47 +194,6 @@ def library_of(keras: object) -> Library:
     if (name, generation(library.version)) == (KERAS_3, "2"):
         raise UnsupportedError(f"{library}: expected Keras 3, or tf_keras: pip install tf_keras")
     return library
-
-
-def _checked(path: str, options: LoadOptions, library: Library) -> LoadCheck:
-    way = opened(path, library.name)
-    if way.refusal is not None:
-        return LoadCheck(path, library, (_of_file(path, way.refusal),))
-    assert way.read is not None
-    damaged = damaged_members(path) if way.is_archive and is_file(path) else []
-    if damaged and damaged[0].name == CONFIG:
-        return LoadCheck(path, library, tuple(map(_of_damage, damaged[:1])))
-    stored = way.read()
-    if stored is None:
-        assert way.if_empty is not None
-        return LoadCheck(path, library, (_of_file(path, way.if_empty),))
-    answer = built(library.name, _request(path, stored, options, library.name))
-    if answer.stopped and answer.raises is None:
-        raise UnsupportedError(
-            f"{path}: the check cannot tell what load_model does; it stopped {answer.stopped}. If "
-            "you trust the file, call load_model"
-        )
-    findings = _in_order(answer, library, stored)
-    if not stored.has_weights:
-        findings += (_of_file(path, fault("ValueError", _NO_WEIGHTS)),)
-    findings += tuple(_of_damage(part) for part in damaged if part.raises)
-    code, loads_by = "", library.name
-    if answer.faults and stored.has_weights and not damaged:
-        code, loads_by = _program_that_ran(path, stored, options, library, answer)
-    notes = [_SCOPE]
-    if findings and loads_by == library.name and _other_generation(stored, library):
-        saved_by, other = readable(printable(stored.keras_version)), _other(library)
-        notes = [f"Keras {saved_by} saved this file. Try {other}: pip install {other}.", _SCOPE]
-    if answer.modules:
-        names = listed([f"`{readable(printable(name))}`" for name in answer.modules])
-        notes += [f"{library.name} would import {names}, which the file names. The check did not."]
-    if answer.not_run:
-        calls = listed([f"`{readable(printable(name))}.from_config`" for name in answer.not_run])
-        notes += [f"The check did not run {calls}, your code. It took each configuration as right."]
-    if answer.stopped:
-        notes += [f"The check stopped {answer.stopped}: there may be more causes."]
-    notes += [f"{part.why}: load_model sets damaged values." for part in damaged if not part.raises]
-    return LoadCheck(path, library, findings, tuple(notes), code)
 
 
 def _request(path: str, stored: StoredModel, options: LoadOptions, library: str) -> dict[str, Any]:
@@ -269,31 +235,20 @@ def _program_that_ran(
     is_lossy = is_newer and any(fault.not_taken for fault in answer.faults)
     if answer.program and answer.program_raises is None and not is_lossy:
         return answer.program, library.name
-    other = _other(library)
-    if options.custom_objects or not _other_generation(stored, library) or not find_spec(other):
-        return "", library.name
-    by_other = built(other, _request(path, stored, options, other))
-    if by_other.raises is not None or by_other.stopped:
-        return "", library.name
-    return f"import {other}\n\nmodel = {other}.models.load_model({path!a})\n", other
+    other = library.other
+    is_other = not options.custom_objects and library.is_other_than(stored.keras_version)
+    if is_other and find_spec(other):
+        by_other = built(other, _request(path, stored, options, other))
+        if by_other.raises is None and not by_other.stopped:
+            return f"import {other}\n\nmodel = {other}.models.load_model({path!a})\n", other
+    return "", library.name
 
 
-def _other(library: Library) -> str:
-    return KERAS_2 if library.name == KERAS_3 else KERAS_3
-
-
-def _other_generation(stored: StoredModel, library: Library) -> bool:
-    saved = generation(stored.keras_version)
-    return bool(saved) and saved != generation(library.version)
-
-
-def _of_damage(part: DamagedMember) -> LoadFinding:
-    assert part.raises is not None
-    why = f"The archive is damaged: {first_clause(part.why)}."
-    remedy = "Copy the file again from where it came."
-    return LoadFinding(("the file",), Raised(*part.raises), why, remedy)
-
-
-def _of_file(path: str, refusal: LoadFault) -> LoadFinding:
+def _of_file(path: str, refusal: RefusedFileError) -> LoadFinding:
     """Return what is wrong with a file as a whole, and the way that works."""
-    return LoadFinding(("the file",), Raised(refusal.type, refusal.text), *about_file(path))
+    if refusal.damage:
+        why = f"The archive is damaged: {first_clause(refusal.damage)}."
+        said = why, "Copy the file again from where it came."
+    else:
+        said = about_file(path)
+    return LoadFinding(("the file",), Raised(refusal.cls, refusal.text), *said)

@@ -10,10 +10,7 @@ from typing import Any
 
 Json = dict[str, Any]
 LAYER_KEYS = {"layers", "layer", "forward_layer", "backward_layer", "cell", "cells", "root"}
-_PARAMETER = {
-    "VAR_POSITIONAL": "*{}",
-    "VAR_KEYWORD": "**{}",
-}
+_PARAMETER = {"VAR_POSITIONAL": "*{}", "VAR_KEYWORD": "**{}"}
 
 
 def identity(value: Any = None, *_args: Any, **_kwargs: Any) -> Any:
@@ -164,18 +161,14 @@ def _outputs_in(item: Any) -> Iterator[tuple[str, list[tuple[Any, Any]]]]:
     Sequential, the shape for which the next layer was built is the output of a layer.
     """
     shapes: dict[str, dict[int, tuple[Any, Any]]] = {}
-    stack = [item]
-    while stack:
-        part = stack.pop()
+    for part in every_part(item):
         if isinstance(part, list):
-            stack += part
             for layer, following in pairwise(part):
                 name, shape = _name_of(layer), _built_for(following)
                 if name and shape:
                     shapes.setdefault(name, {}).setdefault(0, (shape, None))
         if not isinstance(part, dict):
             continue
-        stack += part.values()
         config = part.get("config")
         if part.get("class_name") == "__keras_tensor__" and isinstance(config, Mapping):
             shape = config.get("shape")
@@ -185,6 +178,16 @@ def _outputs_in(item: Any) -> Iterator[tuple[str, list[tuple[Any, Any]]]]:
     for name, by_index in shapes.items():
         if [*sorted(by_index)] == [*range(len(by_index))]:
             yield name, [by_index[index] for index in sorted(by_index)]
+
+
+def every_part(item: Any) -> Iterator[Any]:
+    """Yield a configuration and all that is in it."""
+    stack = [item]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, (dict, list)):
+            stack += part.values() if isinstance(part, dict) else part
+        yield part
 
 
 def _name_of(layer: Any) -> str:

@@ -32,7 +32,8 @@ from ckpt_viz.graphs.edits.edits import GivenPart, given
 from ckpt_viz.graphs.edits.named_edit import NamedEdit, code_of_new
 from ckpt_viz.graphs.edits.typed_name import edit_of_typed, free_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.text import count
 from ckpt_viz.ground.wording import CHANGED

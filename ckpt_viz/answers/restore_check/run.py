@@ -22,12 +22,14 @@ from ckpt_viz.errors import CheckpointNotFoundError, SourceError
 from ckpt_viz.files.saved.saved_access import with_faults
 from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.nodes.nodes import Fault
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.wording import IN_A_SESSION, PYTHON, Wording
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, name_of_call
 from ckpt_viz.live.sources.any_source import graph_of, is_snapshot
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
 
@@ -115,7 +117,7 @@ def _run(
                     "checkpoint, method or options with it"
                 )
             return status_dry_run(live)
-        if tf_private.is_saver(live):
+        if tf_savers.is_saver(live):
             if method not in (None, "restore"):
                 raise SourceError(f"found method {method!r}, a Saver has only 'restore'")
             if isinstance(saved, Graph) and saved.is_unwritten:

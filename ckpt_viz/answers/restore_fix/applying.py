@@ -10,7 +10,8 @@ from ckpt_viz.errors import CkptVizError, HalfChangedError, SourceError
 from ckpt_viz.files.values.held import parts_of
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.graphs.nodes.nodes import SAVE_COUNTER, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.live.objects.live_source import walked
 from ckpt_viz.live.state.holding import PYTHON_STATE, HeldState, are_equal, put
 from ckpt_viz.live.state.rollback import Held, all_or_nothing, hold, records_of

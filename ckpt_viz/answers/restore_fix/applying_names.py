@@ -11,7 +11,8 @@ from ckpt_viz.answers.dry_runs.outcome import SaversProgram
 from ckpt_viz.answers.restore_fix.applying import NotAppliedError, budget_of_old_values
 from ckpt_viz.errors import SourceError
 from ckpt_viz.formats.arrays.dtypes import is_float
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.live.state.holding import are_equal
 from ckpt_viz.live.state.rollback import all_or_nothing, hold
 from ckpt_viz.live.state.session_values import SessionValues

@@ -16,7 +16,8 @@ from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.answers.short_code.skeleton import Skeleton, making
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import printable
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private

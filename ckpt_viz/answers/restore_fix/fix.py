@@ -24,7 +24,8 @@ from ckpt_viz.answers.restore_fix.restore_fix import CheckT, RestoreFix
 from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.files.saved.saved_source import read_saved
 from ckpt_viz.graphs.edits.as_checkpoint import as_objects
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 
 __all__ = ["FixOfObjects", "RestoreFix", "fix_of"]
 

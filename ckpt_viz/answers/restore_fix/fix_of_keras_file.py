@@ -22,7 +22,8 @@ from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint, file_of_keras
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout, Origin
 from ckpt_viz.ground.expressions import operand
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.keras.keras_accessors import optimizer_of, with_public_lists

@@ -42,7 +42,8 @@ from ckpt_viz.answers.short_code.rehearsal import (
 )
 from ckpt_viz.answers.short_code.skeleton import Skeleton
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.expressions import operand, quoted
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.text import count

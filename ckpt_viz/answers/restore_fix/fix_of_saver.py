@@ -18,7 +18,7 @@ from ckpt_viz.answers.restore_fix.restore_fix import TWO_WAYS, CheckT, RestoreFi
 from ckpt_viz.answers.restore_fix.saver_code import SaverCode
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import Stored
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.expressions import operand
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.correspondence.of_savers import NamesMapping

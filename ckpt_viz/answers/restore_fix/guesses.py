@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graphs.object_graph.lookup import first_meant
+from ckpt_viz.graphs.object_graph.meant import the_one
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of
 from ckpt_viz.matching.correspondence.guesses import (
@@ -98,7 +99,7 @@ def _meant(mapping: ValueMapping, guessed: Sequence[int], name: str) -> set[int]
     beginning = f"{name.removesuffix('/')}/"
     parts = [part for part in first_meant(saved.meanings(beginning[:-1])) if part in within]
     if parts:
-        return within[saved.the_one(parts, name)]
+        return within[the_one(saved, parts, name)]
     return {
         node
         for node in guessed

@@ -10,7 +10,8 @@ from ckpt_viz.answers.restore_fix.h5_rules import ruled
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
 from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.matching.correspondence.conversions import Conversion
 
 _ARCHIVE = (

@@ -20,9 +20,10 @@ from ckpt_viz.answers.rules.findings import find_all
 from ckpt_viz.answers.table.check_table import table_of_run
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.verifying import verify
-from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.nodes.printed_names import readable_name
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.ground.text import count, listed, printable
 from ckpt_viz.matching.changes.change import Change

@@ -27,7 +27,7 @@ def cannot_be_told_apart(case: Case, explained: Explained) -> Iterator[Finding]:
         item = _item_above(case, nodes[0])
         assert item is not None
         numbers = _numbers_of_alike(case, item)
-        if numbers is not None and numbers[0] != numbers[1]:
+        if numbers is not None and 0 not in numbers and numbers[0] != numbers[1]:
             states = [obj for obj in _states_of(case, nodes) if obj not in explained.objects]
             yield _undecided(case, nodes, states, *numbers)
 

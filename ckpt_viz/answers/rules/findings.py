@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Explained, Finding
-from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome
+from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome
 from ckpt_viz.answers.dry_runs.outcome import Outcome
 from ckpt_viz.answers.dry_runs.saver_dry_run import SaverOutcome
 from ckpt_viz.answers.dry_runs.warm_start_dry_run import WarmOutcome

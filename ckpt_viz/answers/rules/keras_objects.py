@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
-from ckpt_viz.answers.dry_runs.keras_dry_run import KerasOutcome
+from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome
 from ckpt_viz.files.keras_files.windows_names import CAUSE, first_of_windows, with_slashes
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT

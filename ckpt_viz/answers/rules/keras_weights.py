@@ -13,12 +13,14 @@ from functools import cached_property
 
 from ckpt_viz.answers.dry_runs.dry_run import DryRun
 from ckpt_viz.answers.dry_runs.finding import Finding
-from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD, KerasOutcome
+from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD
+from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome
 from ckpt_viz.answers.evidence.unbuilt_optimizers import UnbuiltOptimizers
 from ckpt_viz.answers.rules.keras_objects import KerasObjects
 from ckpt_viz.answers.table.check_table import table_without_fix
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count, listed, printable, readable
 from ckpt_viz.live.keras.keras_accessors import optimizer_of

@@ -72,8 +72,9 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_MISSING,
             f"The program has no {case.saved_side.place(top)}, so "
             f"{count(len(nodes), 'saved value')} stay unused{rest}.",
-            "Add the optimizer to train further. Else call assert_existing_objects_matched() "
-            "in place of assert_consumed().",
+            case.fix_of(nodes)
+            or "Add the optimizer to train further. Else call "
+            "assert_existing_objects_matched() in place of assert_consumed().",
             nodes=(top, *nodes),
         )
     for top, objects in case.live_side.unmatched_groups.items():
@@ -85,7 +86,8 @@ def optimizer_missing(case: Case, explained: Explained) -> Iterator[Finding]:
             Kind.OPTIMIZER_MISSING,
             f"The checkpoint has no {case.live_side.place(top)}, so "
             f"{count(len(objects), 'value')} of the program stay unchanged.",
-            "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
+            case.fix_of([p.node for p in case.run.mapping.pairs if p.obj in objects])
+            or "Call assert_nontrivial_match() instead of assert_consumed(); training starts "
             "with a fresh optimizer.",
             objects=(top, *objects),
         )

@@ -15,8 +15,9 @@ from ckpt_viz.graphs.slots.hanging import trained_variables
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects import facts
 from ckpt_viz.live.objects.code_reading import is_set_by_libraries
+from ckpt_viz.live.objects.composed_variables import Known
 from ckpt_viz.live.objects.left_aside import aside_of
-from ckpt_viz.live.objects.untracked import Known, attributes_of
+from ckpt_viz.live.objects.untracked import attributes_of
 from ckpt_viz.matching.changes.kind import Kind
 
 _MAX_NAMED = 3

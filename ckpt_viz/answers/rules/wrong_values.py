@@ -10,7 +10,7 @@ from ckpt_viz.answers.dry_runs.other_shapes import other_shapes
 from ckpt_viz.answers.evidence.case import Case
 from ckpt_viz.answers.evidence.sides import is_optimizer
 from ckpt_viz.graphs.nodes.nodes import Node, has_value
-from ckpt_viz.graphs.object_graph.graph import Origin
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.kind import Kind
@@ -26,8 +26,8 @@ def value_lost(case: Case, explained: Explained) -> Iterator[Finding]:
         kept = next((n for n in case.trace.holders[obj] if n != node), None)
         if kept is None or _same_bytes(case, kept, node):
             continue
-        if _is_gone(case, node) and not _is_gone(case, kept):
-            continue  # an index led the value to the object of another
+        if _is_gone(case, node) is not _is_gone(case, kept):
+            continue  # an index led a value to the object of another
         parts = case.run.mapping.parts
         if len({parts[n].obj for n in (kept, node) if n in parts}) > 1:
             continue  # each has an object of its own, and an index led to the other one

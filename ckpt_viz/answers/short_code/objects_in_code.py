@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.object_graph.ways import is_slot_alone, place, way_to
 from ckpt_viz.ground.expressions import ROOT_ARGUMENT, child, children, quoted
 

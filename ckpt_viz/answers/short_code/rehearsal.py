@@ -23,8 +23,9 @@ from ckpt_viz.graphs.nodes.nodes import (
     SlotVariable,
     with_new_counter,
 )
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
-from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
+from ckpt_viz.live.tensorflow_names import tensorflow_new as tf_new
 from ckpt_viz.matching.engines.engine import match
 from ckpt_viz.matching.engines.graph_side import GraphSide
 from ckpt_viz.matching.engines.saved_graph import SavedGraph
@@ -110,7 +111,7 @@ def checkpoint_of(live: Graph, skeleton: Skeleton) -> Any:
         if isinstance(part, Skeleton):
             root = None if part.root is None else object_of(part.root)
             children = {name: made(child) for name, child in part.children.items()}
-            return tf_restore.new_checkpoint(root, children)
+            return tf_new.new_checkpoint(root, children)
         return object_of(part)
 
     return made(skeleton)

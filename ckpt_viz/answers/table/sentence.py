@@ -9,7 +9,8 @@ from dataclasses import replace
 from ckpt_viz.answers.dry_runs.finding import Finding
 from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.change import Change

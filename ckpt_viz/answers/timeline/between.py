@@ -6,7 +6,7 @@ from ckpt_viz.answers.timeline.cells import Cell, CellState
 from ckpt_viz.answers.timeline.lines import Line
 from ckpt_viz.answers.timeline.reading import Reader
 from ckpt_viz.answers.timeline.record import Record
-from ckpt_viz.files.values.running import Progress
+from ckpt_viz.files.values.running import OnRead, ignored
 
 
 def cells_between(
@@ -14,7 +14,7 @@ def cells_between(
     a: int,
     b: int,
     *,
-    shown: Progress | None = None,
+    on_read: OnRead = ignored,
 ) -> list[Cell]:
     """Return for each row of a history the cell of checkpoint b, against checkpoint a.
 
@@ -33,6 +33,6 @@ def cells_between(
     ]
     cells = [Cell(CellState.ABSENT) for _ in lines]
     reader = Reader(graphs, [line for _, line in kept])
-    for number, row in reader.rows(None, shown):
+    for number, row in reader.rows(None, on_read):
         cells[kept[number][0]] = row.cells[1]
     return cells

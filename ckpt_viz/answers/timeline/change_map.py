@@ -16,7 +16,7 @@ import numpy as np
 from ckpt_viz.answers.timeline.plan import stored_value
 from ckpt_viz.answers.timeline.record import Record
 from ckpt_viz.errors import CkptVizError, FormatError, SourceError, UnsupportedError
-from ckpt_viz.files.values.difference import as_numbers, native_patterns
+from ckpt_viz.files.values.difference import as_numbers, index_at, native_patterns
 from ckpt_viz.files.values.folds import Measured, joined_measured
 from ckpt_viz.files.values.ranges import Piece, Request, cut, folded, in_memory
 from ckpt_viz.files.values.row import ValueRow
@@ -287,7 +287,6 @@ class _Cells:
         with np.errstate(all="ignore"):
             means = np.minimum(self._sums / counts, _LARGEST)  # the sum of huge ones is infinite
         means[counts == 0] = np.nan
-        has_finite = self._at >= 0
         return ChangeMap(
             MapState.MAPPED,
             self._words(),
@@ -295,8 +294,8 @@ class _Cells:
             means,
             self._broken,
             self._changed,
-            self._largest if has_finite else None,
-            tuple(map(int, np.unravel_index(self._at, self.shape))) if has_finite else None,
+            self._largest if self._at >= 0 else None,
+            index_at(self._at, self.shape),
         )
 
     def _spread(self, cells: Array, numbers: Array, first: int) -> None:

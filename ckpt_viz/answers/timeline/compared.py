@@ -37,7 +37,7 @@ class Laid:
     shows_other: bool = False
 
 
-def measures_between(laid: Laid, begin: Begin | None) -> Measures:
+def measures_between(laid: Laid, begin: Begin) -> Measures:
     """Return the measures of each node of the merged graph, and of its change from `other`.
 
     Reads all values of both graphs once; of two tensors with equal checksums, one. If this is
@@ -53,8 +53,8 @@ def measures_between(laid: Laid, begin: Begin | None) -> Measures:
     rows: list[tuple[int, ValueRow]] = []
     changes: dict[int, list[tuple[Cell, Cell]]] = {}
     read = 0
-    with progress_of("values", reader.nbytes(), begin) as shown, suppress(KeyboardInterrupt):
-        for number, row in reader.rows(None, shown):
+    with progress_of("values", reader.nbytes(), begin) as on_read, suppress(KeyboardInterrupt):
+        for number, row in reader.rows(None, on_read):
             before, after = row.cells
             old, new = lines[number].tensors
             read += 1

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from ckpt_viz.answers.timeline.cells import Cell, CellState, HistoryRow
 from ckpt_viz.answers.timeline.sources import Checkpoint
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.graphs.nodes.names import names_in
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
+from ckpt_viz.graphs.nodes.printed_names import names_in
 from ckpt_viz.graphs.object_graph.graph import Graph
 
 SIGMAS = 3.0
@@ -40,6 +40,14 @@ class KeptValues(NamedTuple):
     lowest: float
     highest: float
     share: float
+
+
+class Symptom(NamedTuple):
+    """A variable that a rule names, the first checkpoint concerned, and a detail in words."""
+
+    row: HistoryRow
+    time: int
+    detail: str = ""
 
 
 class SlotVariableRow(NamedTuple):
@@ -197,14 +205,24 @@ def sizes_of(row: HistoryRow) -> dict[int, float]:
     sizes: dict[int, float] = {}
     for time, cell in enumerate(row.cells):
         values = cell.values
-        if values is None or values.l2 is None or not values.count:
-            if values is not None and (values.nan or values.inf):
-                break
+        if values is None:
             continue
         if values.nan or values.inf:
             break
-        sizes[time] = values.l2 / math.sqrt(values.count)
+        if values.l2 is not None and values.count:
+            sizes[time] = values.l2 / math.sqrt(values.count)
     return sizes
+
+
+def are_squares(rows: Sequence[HistoryRow]) -> bool:
+    """Return whether slots follow squares of gradients: no element is negative."""
+    return not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
+
+
+def norms_in_words(row: HistoryRow, was: float, now: float) -> str:
+    """Return two sizes of elements as norms."""
+    root = math.sqrt(math.prod(row.shape or ()))
+    return f"from {was * root:.3g} to {now * root:.3g}"
 
 
 def values_before(row: HistoryRow, time: int) -> ValueRow | None:

@@ -1,6 +1,6 @@
 """What people look for in a training: each finding names its first checkpoint.
 
-`rules` has the rules, and docs/history.md their thresholds.
+`rules` and `explosions` have the rules, and docs/history.md their thresholds.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from statistics import median
 
-from ckpt_viz.answers.timeline import rules
+from ckpt_viz.answers.timeline import explosions, rules
 from ckpt_viz.answers.timeline.cells import HistoryRow
-from ckpt_viz.answers.timeline.evidence import HistoryEvidence
-from ckpt_viz.answers.timeline.rules import Rule, Symptom
+from ckpt_viz.answers.timeline.evidence import HistoryEvidence, Symptom
+from ckpt_viz.answers.timeline.rules import Rule
 from ckpt_viz.answers.timeline.sources import Checkpoint
 from ckpt_viz.formats.bundles.lost_files import lost_files
 from ckpt_viz.ground.text import count, listed, percent, printable
@@ -175,7 +175,7 @@ def _why(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
 def _rate(case: HistoryEvidence, time: int, symptoms: Sequence[Symptom]) -> str:
     """Return whether the learning rate rose."""
     rates = case.rate_before_and_at(time)
-    if rates is None or rates[1] < rules.EXPLODED * rates[0]:
+    if rates is None or rates[1] < explosions.EXPLODED * rates[0]:
         return ""
     return f" The learning rate rose from {rates[0]:.3g} to {rates[1]:.3g} before."
 
@@ -219,11 +219,11 @@ _RULES: dict[HistoryKind, tuple[Rule, _Say]] = {
         ),
     ),
     HistoryKind.EXPLODING_GRADIENTS: (
-        rules.gradients_exploding,
+        explosions.gradients_exploding,
         _says("Gradients exploded by {at}: {norms}.{more}", _rate),
     ),
     HistoryKind.EXPLODING: (
-        rules.exploding,
+        explosions.exploding,
         _says("Weights exploded by {at}: {norms}.{more}", _rate),
     ),
     HistoryKind.VANISHING: (

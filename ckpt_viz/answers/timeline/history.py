@@ -19,7 +19,7 @@ from ckpt_viz.answers.timeline.sources import MOST, Checkpoint, checkpoints_of
 from ckpt_viz.answers.timeline.work import Work, work_on
 from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.difference import relative
-from ckpt_viz.files.values.running import Begin, bar, progress_of
+from ckpt_viz.files.values.running import Begin, bar, progress_of, silent
 from ckpt_viz.graphs.render.encodings import shown_on_stdout
 
 if TYPE_CHECKING:
@@ -148,15 +148,15 @@ def history_of(
     """Return the history of a source: see `ckpt_viz.history`. `begin` starts the progress bar."""
     work = work_on(checkpoints_of(source, most=most), unchanged=unchanged)
     reader = work.reader()
-    _read(work, reader, executor, begin if progress else None)
+    _read(work, reader, executor, begin if progress else silent)
     return history_so_far(work, reader, _manager(source))
 
 
-def _read(work: Work, reader: Reader, executor: Executor | None, begin: Begin | None) -> None:
+def _read(work: Work, reader: Reader, executor: Executor | None, begin: Begin) -> None:
     """Read all rows; an interrupt keeps what is done."""
-    bar_of = progress_of("history", reader.nbytes(), begin)
-    with bar_of as shown, suppress(KeyboardInterrupt):
-        deque(work.read(reader, executor, shown), maxlen=0)
+    progress = progress_of("history", reader.nbytes(), begin)
+    with progress as on_read, suppress(KeyboardInterrupt):
+        deque(work.read(reader, executor, on_read), maxlen=0)
 
 
 def _rows(work: Work, reader: Reader) -> tuple[HistoryRow, ...]:
@@ -200,7 +200,7 @@ def comparison_of(
         raise SourceError(f"expected at least two checkpoints to compare, found {number}")
     work = work_on(ordered, unchanged=True)
     reader = work.reader(is_compared=True)
-    _read(work, reader, executor, bar if progress else None)
+    _read(work, reader, executor, bar if progress else silent)
     rows = _rows(work, reader)
     distances = tuple(
         tuple(relative(math.sqrt(square), math.sqrt(reader.norm)) for square in line)

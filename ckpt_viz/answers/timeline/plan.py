@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ckpt_viz.answers.timeline.cells import Cell, CellState
 from ckpt_viz.answers.timeline.lines import Line
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.files.values.difference import relative
+from ckpt_viz.files.values.difference import index_at, relative
 from ckpt_viz.files.values.folds import Followed, Measured, OverTime, filled, with_statistics
 from ckpt_viz.files.values.ranges import Request, cut, in_memory
 from ckpt_viz.files.values.row import ValueRow
@@ -212,7 +212,7 @@ class ReadingPlan:
                     delta.l2,
                     delta.share_of(norm),
                     delta.largest,
-                    _index(delta.at, values.shape),
+                    index_at(delta.at, values.shape),
                     delta.changed / delta.elements if delta.elements else 0.0,
                     math.inf if total.left_out else relative(total.l2, first_norm),
                     left_out=delta.left_out,
@@ -253,16 +253,6 @@ def _units(row: ValueRow, ranges: int) -> int:
     if row.shape is None or len(row.shape) < 2 or ranges > 1 or 0 in row.shape:
         return 0
     return row.shape[-1] if row.shape[-1] > 1 else 0
-
-
-def _index(at: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
-    if at < 0 or shape is None:
-        return None
-    index = []
-    for size in reversed(shape):
-        at, place = divmod(at, size)
-        index.append(place)
-    return tuple(reversed(index))
 
 
 def stored_value(graph: Graph, key: str, dtype: str) -> bytes:

@@ -16,7 +16,7 @@ from ckpt_viz.answers.timeline.lines import Line
 from ckpt_viz.answers.timeline.plan import CHANGES, PIECE_BYTES, READ, ReadingPlan
 from ckpt_viz.files.values.ranges import folded
 from ckpt_viz.files.values.row import ValueRow
-from ckpt_viz.files.values.running import Progress
+from ckpt_viz.files.values.running import OnRead
 from ckpt_viz.formats.arrays.tensors import Array
 from ckpt_viz.formats.bundles.stored_ranges import Claims
 from ckpt_viz.graphs.layers.parameters import counts
@@ -63,9 +63,7 @@ class Reader:
         self._claims = [Claims() for _ in self.graphs]
         self.squares = np.zeros((len(self.graphs), len(self.graphs)))
 
-    def rows(
-        self, executor: Executor | None, shown: Progress | None
-    ) -> Iterator[tuple[int, HistoryRow]]:
+    def rows(self, executor: Executor | None, on_read: OnRead) -> Iterator[tuple[int, HistoryRow]]:
         """Yield each variable's number and row, those that need no reading first."""
         wanted = self._wanted
         for number in range(len(self.lines)):
@@ -75,8 +73,7 @@ class Reader:
         for number, plan in list(plans.items()):
             if plan.memory:
                 plan.fold_in_memory()
-                if shown is not None:
-                    shown.update(self._nbytes(number))
+                on_read(self._nbytes(number))
             if plan.is_done:
                 yield number, self._finished(number, plans.pop(number))
         self.begun.update(plans)
@@ -84,7 +81,7 @@ class Reader:
             {(n, i): each for n, plan in plans.items() for i, each in enumerate(plan.requests)},
             lambda _: self.piece_bytes,
             executor=executor,
-            shown=shown,
+            on_read=on_read,
         )
         try:
             with closing(reading):  # type: ignore[type-var]

@@ -6,7 +6,7 @@ import os
 
 from ckpt_viz.answers.timeline.cells import CellState, HistoryRow
 from ckpt_viz.answers.timeline.record import Record
-from ckpt_viz.graphs.object_graph.graph import Format
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.ground.text import count, printable
 
 CHECKPOINT = "your_checkpoint"

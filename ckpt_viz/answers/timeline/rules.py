@@ -6,12 +6,10 @@ docs/history.md says what each threshold is for.
 from __future__ import annotations
 
 import math
-from bisect import insort
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,25 +17,23 @@ from ckpt_viz.answers.timeline.cells import CellState, HistoryRow
 from ckpt_viz.answers.timeline.evidence import (
     ROUNDING,
     HistoryEvidence,
+    Symptom,
+    are_squares,
     changes_of,
     is_constant,
     kept_at,
+    norms_in_words,
     returns,
     sizes_of,
     values_before,
 )
+from ckpt_viz.answers.timeline.explosions import EXPLODED
 from ckpt_viz.files.values.partial import values_of_patterns
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, QUANTIZED
-from ckpt_viz.graphs.nodes.names import names_in
+from ckpt_viz.graphs.nodes.printed_names import names_in
 
 SAVES = 2
 """Saves that a state lasts before a finding names it."""
-BEFORE = 3
-"""Checkpoints before that a size is compared with."""
-EXPLODED = 10.0
-"""A norm explodes if both it and its change per step are at least this many times the usual."""
-GRADIENTS_EXPLODED = 100.0
-"""Gradients explode if what an optimizer keeps of them is this many times the usual."""
 VANISHED = 0.1
 """A norm vanishes if it is at most this share of the largest before."""
 LEAST_ELEMENTS = 16
@@ -56,14 +52,6 @@ STOPPED = 0.1
 """A variable stops at once if its last change is at least this share of its usual one."""
 
 _SATURABLE = ("float16", "bfloat16", "float8", "float4", "int4", "int8", "qint", "quint")
-
-
-class Symptom(NamedTuple):
-    """A variable that a rule names, the first checkpoint concerned, and a detail in words."""
-
-    row: HistoryRow
-    time: int
-    detail: str = ""
 
 
 Rule = Callable[[HistoryEvidence], Iterator[Symptom]]
@@ -145,111 +133,6 @@ def untrained(case: HistoryEvidence) -> Iterator[Symptom]:
             yield Symptom(row, _first(row), f"{numbers.pop():g}")
 
 
-def exploding(case: HistoryEvidence) -> Iterator[Symptom]:
-    """Find weights whose norm and change per step are many times the usual, or leap together."""
-    leaps = _leaps(case)
-    for row in case.weights:
-        symptom = _exploding_at(case, row, leaps)
-        if symptom is not None:
-            yield symptom
-
-
-def _exploding_at(
-    case: HistoryEvidence, row: HistoryRow, leaps: Mapping[int, set[str]]
-) -> Symptom | None:
-    sizes = sizes_of(row)
-    least = EXPLODED * _least_usual(case, row)
-    before: list[float] = []  # sorted
-    paces: list[float] = []
-    for time, size in sizes.items():
-        pace = case.pace(row, time)
-        is_settled = len(before) >= BEFORE and len(paces) >= BEFORE - 1
-        is_large = is_settled and size >= max(least, EXPLODED * _middle(before))
-        if row.key in leaps.get(time, ()) or (is_large and pace >= EXPLODED * _middle(paces)):
-            return Symptom(row, time, _numbers(row, _middle(before), size))
-        insort(before, size)
-        if pace:
-            insort(paces, pace)
-    return None
-
-
-def _middle(ordered: Sequence[float]) -> float:
-    """Return the median of sorted numbers, without sorting them again; 0 of none."""
-    half = len(ordered) // 2
-    if not ordered:
-        return 0.0
-    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-
-
-def _least_usual(case: HistoryEvidence, row: HistoryRow) -> float:
-    """Return the usual size of variables of a kind.
-
-    Of one dimension are biases and normalisations, which begin at 0 or 1.
-    """
-    return case.scale if len(row.shape or ()) > 1 else max(1.0, case.scale)
-
-
-def _leaps(case: HistoryEvidence) -> dict[int, set[str]]:
-    """Return when most of several kernels moved by many times their norm at each step, and which.
-
-    A kernel alone may do so: that of a sound linear regression does, if its targets are large.
-    """
-    far: dict[int, set[str]] = defaultdict(set)
-    number: dict[int, int] = defaultdict(int)
-    for row in case.kernels:
-        times = list(sizes := sizes_of(row))
-        for before, time in pairwise(times):
-            number[time] += 1
-            if case.pace(row, time) >= EXPLODED * max(sizes[before], case.scale) > 0:
-                far[time].add(row.key)
-    return {time: keys for time, keys in far.items() if 1 < number[time] < 2 * len(keys)}
-
-
-def gradients_exploding(case: HistoryEvidence) -> Iterator[Symptom]:
-    """Find slot variables if all of one name show gradients many times the usual.
-
-    Slots without a negative element follow squares of gradients.
-    """
-    by_name: dict[str, list[HistoryRow]] = defaultdict(list)
-    for slot in case.slots:
-        by_name[slot.name].append(slot.row)
-    groups = sorted(by_name.values(), key=_are_squares, reverse=True)
-    grown = [symptom for rows in groups for symptom in _grown_slots(rows)]
-    first = min((symptom.time for symptom in grown), default=None)
-    yield from (symptom for symptom in grown if symptom.time == first)
-
-
-def _are_squares(rows: Sequence[HistoryRow]) -> bool:
-    return not any(c.values and (c.values.min or 0) < 0 for row in rows for c in row.cells)
-
-
-def _grown_slots(rows: Sequence[HistoryRow]) -> Iterator[Symptom]:
-    power = 2 if _are_squares(rows) else 1
-    sizes = {row.key: sizes_of(row) for row in rows}
-    times = sorted(set().union(*sizes.values()))
-    totals = {time: sum(of_row.get(time, 0.0) for of_row in sizes.values()) for time in times}
-    time = _first_jump(totals, GRADIENTS_EXPLODED**power)
-    if time is None:
-        return
-    for row in sorted(rows, key=lambda row: -sizes[row.key].get(time, 0.0)):
-        now = sizes[row.key].get(time, 0.0)
-        usual = median([0.0, *(size for t, size in sizes[row.key].items() if t < time)])
-        if now >= GRADIENTS_EXPLODED**power * usual:
-            yield Symptom(row, time, _numbers(row, usual, now))
-
-
-def _first_jump(sizes: Mapping[int, float], factor: float) -> int | None:
-    """Return the first time whose size is `factor` times the usual, and far above all before."""
-    before: list[float] = []  # sorted
-    for time, size in sizes.items():
-        is_known = len(before) >= BEFORE - 1
-        if is_known and size >= max(factor * _middle(before), EXPLODED * before[-1]):
-            return time
-        if size:
-            insort(before, size)
-    return None
-
-
 def vanishing(case: HistoryEvidence) -> Iterator[Symptom]:
     """Find kernels that keep their direction and lose nearly all of their norm, or shrink."""
     for row in case.kernels:
@@ -258,13 +141,13 @@ def vanishing(case: HistoryEvidence) -> Iterator[Symptom]:
         shrunk = _shrunk_at(case, row, sizes)
         if shrunk is not None:
             was = sizes[max(time for time in times if time < shrunk)]
-            yield Symptom(row, shrunk, _numbers(row, was, sizes[shrunk]))
+            yield Symptom(row, shrunk, norms_in_words(row, was, sizes[shrunk]))
             continue
         for number, time in enumerate(times):
             lasting = [sizes[later] for later in times[number : number + SAVES]]
             if most and max(lasting) <= VANISHED * most:
                 if _renewed_at(case, row) != time and not returns(row, time):
-                    yield Symptom(row, time, _numbers(row, most, sizes[time]))
+                    yield Symptom(row, time, norms_in_words(row, most, sizes[time]))
                 break
             most = max(most, sizes[time])
 
@@ -379,7 +262,7 @@ def _without_gradient(case: HistoryEvidence, row: HistoryRow) -> Any:
 
     Weight decay changes a unit, too, but no slot variable. A momentum may decay to zero.
     """
-    squares = [slot for slot in case.slots_of(row) if _are_squares([slot])]
+    squares = [slot for slot in case.slots_of(row) if are_squares([slot])]
     units = [cell.units for slot in squares for cell in slot.cells]
     known = [cell_units.nonzero for cell_units in units if cell_units is not None]
     return ~np.logical_or.reduce(known) if known else False
@@ -414,12 +297,6 @@ def _is_placeholder(case: HistoryEvidence, row: HistoryRow, time: int) -> bool:
     values = row.cells[time].values
     is_mask = values is not None and not values.nan and bool(values.count != values.inf)
     return row.shape == () or (is_mask and not changes_of(row))
-
-
-def _numbers(row: HistoryRow, was: float, now: float) -> str:
-    """Return two sizes of elements as norms."""
-    root = math.sqrt(math.prod(row.shape or ()))
-    return f"from {was * root:.3g} to {now * root:.3g}"
 
 
 def _unchanged_since(row: HistoryRow) -> int | None:

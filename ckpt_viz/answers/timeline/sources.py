@@ -17,7 +17,8 @@ from ckpt_viz.files.saved.locate import checkpoints_at
 from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.formats.storage.files import again_if_gone, is_directory, is_remote, join, split
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph, Kept
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Kept
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.sources.any_source import graph_of
 from ckpt_viz.live.sources.pictured import ObjectGraph
@@ -141,7 +142,8 @@ def _saved(
     opened = []
     for entry in chosen:
         if not entry.exists:
-            checkpoint = Checkpoint(entry.prefix, entry.prefix, None, error=_is_gone(entry))
+            why = f"{entry.prefix}: the file `checkpoint` names it, but it is gone"
+            checkpoint = Checkpoint(entry.prefix, entry.prefix, None, error=why)
         else:
             checkpoint = known.get(entry.prefix) or _opened(entry.prefix, entry.prefix)
         opened.append(replace(checkpoint, saved_at=entry.saved_at))
@@ -164,10 +166,6 @@ def kept_in(path: str, most: int) -> tuple[list[Kept], int]:
 def _is_pattern(path: str) -> bool:
     """Return whether a path is a pattern of names, and not that of a directory called `run[1]`."""
     return _WILD.search(path) is not None and not is_remote(path) and not is_directory(path)
-
-
-def _is_gone(kept: Kept) -> str:
-    return f"{kept.prefix}: the file `checkpoint` names it, but it is gone"
 
 
 def _globbed(path: str) -> Sequence[Kept]:

@@ -13,7 +13,7 @@ from ckpt_viz.answers.timeline.plan import PIECE_BYTES
 from ckpt_viz.answers.timeline.reading import Plans, Reader
 from ckpt_viz.answers.timeline.sources import Checkpoint, Ordered
 from ckpt_viz.errors import CheckpointNotFoundError
-from ckpt_viz.files.values.running import Progress
+from ckpt_viz.files.values.running import OnRead, ignored
 from ckpt_viz.ground.gc_pause import gc_paused
 
 
@@ -61,12 +61,12 @@ class Work:
         )
 
     def read(
-        self, reader: Reader, executor: Executor | None = None, shown: Progress | None = None
+        self, reader: Reader, executor: Executor | None = None, on_read: OnRead = ignored
     ) -> Iterator[tuple[int, HistoryRow]]:
         """Yield the number and row of each variable that is not known, as soon as it is read."""
         times = len(self.checkpoints)
         known = {number for number, row in self.rows.items() if len(row.cells) == times}
-        with closing(reader.rows(executor, shown)) as rows:  # type: ignore[type-var]
+        with closing(reader.rows(executor, on_read)) as rows:  # type: ignore[type-var]
             for number, row in rows:
                 if number not in known:
                     self.rows[number] = row
@@ -91,15 +91,10 @@ class Work:
 
 def work_on(ordered: Ordered, *, unchanged: bool = False) -> Work:
     """Return the work on checkpoints; raise CheckpointNotFoundError if none can be opened."""
-    _check_any(ordered.checkpoints)
+    if all(checkpoint.graph is None for checkpoint in ordered.checkpoints):
+        first, number = ordered.checkpoints[0], len(ordered.checkpoints)
+        raise CheckpointNotFoundError(
+            f"none of {number} checkpoints can be opened; {first.title}: {first.error}"
+        )
     graphs = [checkpoint.graph for checkpoint in ordered.checkpoints]
     return Work(ordered, gc_paused(lambda: lines_of(graphs)), unchanged)
-
-
-def _check_any(checkpoints: Sequence[Checkpoint]) -> None:
-    """Raise CheckpointNotFoundError if no checkpoint could be opened."""
-    if all(checkpoint.graph is None for checkpoint in checkpoints):
-        first = checkpoints[0]
-        raise CheckpointNotFoundError(
-            f"none of {len(checkpoints)} checkpoints can be opened; {first.title}: {first.error}"
-        )

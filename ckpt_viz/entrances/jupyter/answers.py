@@ -225,7 +225,7 @@ def _node_id(shown: Shown, question: Mapping[str, Any]) -> int:
 def _file(shown: Shown, question: Mapping[str, Any], state: Mapping[str, Any] | None) -> Answer:
     export = EXPORTS[question["format"]]
     text = export.text_of(shown.content(state))
-    return {"name": export.file_name, "type": export.mime}, [text.encode()]
+    return {"name": f"checkpoint.{export.format}", "type": export.mime}, [text.encode()]
 
 
 # --- the fix of a check
@@ -336,7 +336,9 @@ def _picture(shown: Shown, _question: Mapping[str, Any]) -> Answer:
 
 def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
     """Return the payload with what all values measure."""
-    shown.measures(lambda _title, _total: _NoBar())
+    from ckpt_viz.files.values.running import silent  # here, because it takes a while to import
+
+    shown.measures(silent)
     return {}, [shown.encoded]
 
 
@@ -346,16 +348,6 @@ def _measures(shown: Shown, _question: Mapping[str, Any]) -> Answer:
 def _copy(shown: Shown, question: Mapping[str, Any]) -> Answer:
     """Return the code of an edited copy of the checkpoint."""
     return {"text": code_of_copy(shown, question)}, []
-
-
-class _NoBar:
-    """A progress bar without a place to appear."""
-
-    def update(self, _n: int) -> None:
-        """Show nothing."""
-
-    def close(self) -> None:
-        """Show nothing."""
 
 
 _ANSWERS: Mapping[str, Callable[[Shown, Mapping[str, Any]], Answer]] = {

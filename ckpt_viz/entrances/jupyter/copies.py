@@ -16,7 +16,7 @@ from ckpt_viz.entrances.jupyter.shown import Shown
 from ckpt_viz.errors import EditError, QueryError, SourceError
 from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Format, Origin
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.live.sources.pictured import ObjectGraph, parts_meant
 from ckpt_viz.live.sources.snapshot import Snapshot

@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from types import FrameType, TracebackType
+from traceback import walk_tb
+from types import FrameType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ckpt_viz.answers.dry_runs.keras_dry_run import METHOD, OPTIONS
@@ -31,6 +32,7 @@ from ckpt_viz.ground.wording import PYTHON, Wording, of_expression
 from ckpt_viz.live.sessions.assignment_map import is_warm_start, pairs_of
 from ckpt_viz.live.sessions.saver import is_of_graph
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 
 if TYPE_CHECKING:
     from ckpt_viz.answers.load_check.load_result import LoadCheck
@@ -257,7 +259,7 @@ def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | 
 
     `held` are objects of the user, one of which may be the checkpoint of a status.
     """
-    frames = [*_frames(error.__traceback__)]
+    frames = [frame for frame, _ in walk_tb(error.__traceback__)]
     load = next(filter(None, map(_load_in, frames)), None)
     if load is not None or "tensorflow" not in sys.modules:
         return load
@@ -269,7 +271,7 @@ def call_of(error: BaseException, held: Iterable[object] = ()) -> RestoreCall | 
             return RestoreCall(target) if known_by is None else RestoreCall(*known_by)
         if name in _RESTORES and _is_checkpoint(target) and "save_path" in known:
             return RestoreCall(target, known["save_path"], name)
-        if name == "restore" and tf_private.is_saver(target) and "save_path" in known:
+        if name == "restore" and tf_savers.is_saver(target) and "save_path" in known:
             session = known.get("sess")
             graph = getattr(session, "graph", None)
             return RestoreCall(target, known["save_path"], name, graph, session=session)
@@ -324,12 +326,6 @@ def _of_load_weights(known: dict[str, Any]) -> RestoreCall | None:
     return RestoreCall(model, path, METHOD, options=given or None)
 
 
-def _frames(traceback: TracebackType | None) -> Iterator[FrameType]:
-    while traceback is not None:
-        yield traceback.tb_frame
-        traceback = traceback.tb_next
-
-
 _watching: list[FailedRestores] = []
 
 
@@ -368,7 +364,7 @@ def _fix_of(check: RestoreCheck) -> RestoreFix[RestoreCheck] | None:
     if check.saved is not None:
         with suppress(SourceError):  # a load of weights has none
             return check.fix()
-    if tf_private.is_saver(check.live.source):
+    if tf_savers.is_saver(check.live.source):
         with suppress(SourceError):  # no checkpoint
             return check.fix()
     return None

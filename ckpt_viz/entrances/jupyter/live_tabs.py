@@ -16,9 +16,9 @@ import os
 import socket
 from collections.abc import Callable, Collection
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, ParamSpec
 from uuid import uuid4
 
 from ckpt_viz.answers.restore_check.check_result import RestoreCheck
@@ -32,6 +32,7 @@ from ckpt_viz.graphs.render import payload
 from ckpt_viz.ground.text import sendable
 
 MAX_TABS = 20
+_P = ParamSpec("_P")
 
 # What each tab shows, most recently used last. It keeps the objects alive, as an explorer in a
 # notebook does. A page that was left sends no message, so the number of tabs is limited: their
@@ -39,7 +40,31 @@ MAX_TABS = 20
 _tabs: dict[str, Shown] = {}
 
 
-def opened(source: object, against: object = None) -> Reply:
+class _GoneError(Exception):
+    """The tab is closed or was dropped, or this is a new kernel."""
+
+
+def _replying(tell: Callable[_P, dict[str, Any]]) -> Callable[_P, Reply]:
+    """Return a function whose reply has what another one tells, or why it tells nothing."""
+
+    @wraps(tell)
+    def reply(*args: _P.args, **kwargs: _P.kwargs) -> Reply:
+        try:
+            report = tell(*args, **kwargs)
+        except _GoneError:
+            report = {
+                "error": "the kernel no longer knows this tab: open it again",
+                "gone": True,
+            }
+        except Exception as error:  # the objects' own code raises, a file is gone
+            report = {"error": error_sentence(error)}
+        return Reply(sendable({"version": _version(), **report}))
+
+    return reply
+
+
+@_replying
+def opened(source: object, against: object = None) -> dict[str, Any]:
     """Open a tab; return its id and its contents.
 
     Args:
@@ -47,53 +72,6 @@ def opened(source: object, against: object = None) -> Reply:
         against: What to compare it with: None, or the path of a checkpoint as the program would
             pass it to `restore`.
     """
-    return _reply(lambda: _opened(source, against))
-
-
-def asked(tab: str, question: str, state: str | None = None) -> Reply:
-    """Return the answer to a question of the explorer in a tab: both parts as JSON."""
-    return _reply(lambda: _asked(tab, question, state))
-
-
-def renewed(
-    tab: str, selected: int | None = None, expanded: Collection[int] | None = None
-) -> Reply:
-    """Return what a tab shows, read again, with its selected and expanded nodes."""
-    return _reply(lambda: _renewed(tab, selected, expanded))
-
-
-def closed(tab: str) -> Reply:
-    """Forget a tab."""
-    return _reply(lambda: _closed(tab))
-
-
-class _GoneError(Exception):
-    """The tab is closed or was dropped, or this is a new kernel."""
-
-
-def _reply(tell: Callable[[], dict[str, Any]]) -> Reply:
-    try:
-        report = tell()
-    except _GoneError:
-        report = {
-            "error": "the kernel no longer knows this tab: open it again",
-            "gone": True,
-        }
-    except Exception as error:  # the objects' own code raises, a file is gone
-        report = {"error": error_sentence(error)}
-    return Reply(sendable({"version": _version(), **report}))
-
-
-@cache
-def _version() -> str:
-    """Return the package's version, "" for sources that are not installed."""
-    try:
-        return version("ckpt-viz")
-    except PackageNotFoundError:
-        return ""
-
-
-def _opened(source: object, against: object) -> dict[str, Any]:
     _check_seen(against)
     tab = uuid4().hex  # differs from every tab that another kernel has opened
     shown = show_of(source, against)
@@ -102,13 +80,19 @@ def _opened(source: object, against: object) -> dict[str, Any]:
     return description
 
 
-def _asked(tab: str, question: str, state: str | None) -> dict[str, Any]:
+@_replying
+def asked(tab: str, question: str, state: str | None = None) -> dict[str, Any]:
+    """Return the answer to a question of the explorer in a tab: both parts as JSON."""
     traits = None if state is None else json.loads(state)
     data, buffers = answer(_shown(tab), json.loads(question), traits)
     return {"answer": data, "buffers": [_base64(buffer) for buffer in buffers]}
 
 
-def _renewed(tab: str, selected: int | None, expanded: Collection[int] | None) -> dict[str, Any]:
+@_replying
+def renewed(
+    tab: str, selected: int | None = None, expanded: Collection[int] | None = None
+) -> dict[str, Any]:
+    """Return what a tab shows, read again, with its selected and expanded nodes."""
     before = _shown(tab)
     _check_seen(before.given[1])
     after = before.again()
@@ -123,9 +107,20 @@ def _renewed(tab: str, selected: int | None, expanded: Collection[int] | None) -
     return description
 
 
-def _closed(tab: str) -> dict[str, Any]:
+@_replying
+def closed(tab: str) -> dict[str, Any]:
+    """Forget a tab."""
     _tabs.pop(tab, None)
     return {}
+
+
+@cache
+def _version() -> str:
+    """Return the package's version, "" for sources that are not installed."""
+    try:
+        return version("ckpt-viz")
+    except PackageNotFoundError:
+        return ""
 
 
 def _description(tab: str, shown: Shown) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from ckpt_viz.entrances.jupyter.kernel_run import (
 )
 from ckpt_viz.entrances.jupyter.shown import COUNTERS, VALUES_BEFORE, Shown
 from ckpt_viz.errors import SourceError
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, without_root
 from ckpt_viz.graphs.nodes.nodes import SAVE_COUNTER
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME, without_root
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.live.objects.counters import counters_of

@@ -15,7 +15,8 @@ from ckpt_viz.answers.restore_fix.fix import RestoreFix
 from ckpt_viz.api import check_or_diff, diff, graph
 from ckpt_viz.errors import NoSuchNodeError, SourceError
 from ckpt_viz.graphs.nodes.places import same_places
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.render import payload
 from ckpt_viz.graphs.render.comparison_text import comparison_text

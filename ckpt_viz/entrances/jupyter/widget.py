@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from ckpt_viz.ground.text import sendable
 from ckpt_viz.live.sources.pictured import ObjectGraph
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ckpt_viz.files.values.running import Begin
     from ckpt_viz.graphs.search.measures import Measures
@@ -220,10 +221,23 @@ class Explorer(SharingWidget):
     def _read_with_progress(self) -> Answer:
         """Read the values; the new payload reaches all views. Tell them how far it is."""
         try:
-            self._measured(lambda _title, total: _ProgressInViews(self, total))
+            self._measured(lambda _title, total: nullcontext(self._telling(total)))
         except CkptVizError as error:
             return {"error": str(error)}, []
         return {}, []
+
+    def _telling(self, total: int) -> Callable[[int], None]:
+        """Return what tells the views now and then how many bytes were read."""
+        done, sent_at = 0, time.monotonic()
+
+        def tell(nbytes: int) -> None:
+            nonlocal done, sent_at
+            done += nbytes
+            if time.monotonic() - sent_at > _TELL_EVERY:
+                sent_at = time.monotonic()
+                self.send({"kind": _PROGRESS, "done": done, "total": total})
+
+        return tell
 
     def _traits_of_a_file(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in _STATE}
@@ -283,24 +297,6 @@ class Explorer(SharingWidget):
             "text/plain": self._shown.words,
             "text/html": self._shown.html,
         }
-
-
-class _ProgressInViews:
-    """A progress bar in the views of an explorer."""
-
-    def __init__(self, explorer: Explorer, total: int) -> None:
-        self._explorer, self._total = explorer, total
-        self._done, self._sent_at = 0, time.monotonic()
-
-    def update(self, n: int) -> None:
-        self._done += n
-        if time.monotonic() - self._sent_at > _TELL_EVERY:
-            self._sent_at = time.monotonic()
-            part = {"done": self._done, "total": self._total}
-            self._explorer.send({"kind": _PROGRESS, **part})
-
-    def close(self) -> None:
-        pass
 
 
 def _script(name: str) -> Answer:

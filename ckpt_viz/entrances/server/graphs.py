@@ -38,7 +38,7 @@ from ckpt_viz.formats.kinds.file_kinds import kind_of
 from ckpt_viz.formats.storage.confinement import Confinement, confined_to
 from ckpt_viz.formats.storage.files import file_stamp, is_file, join, may_be_read, open_file
 from ckpt_viz.formats.storage.sstable import ends_like_a_table
-from ckpt_viz.graphs.object_graph.graph import Format, Kept, Provenance
+from ckpt_viz.graphs.object_graph.provenance import Format, Kept, Provenance
 from ckpt_viz.graphs.render.exports import EXPORTS
 from ckpt_viz.graphs.render.payload import VERSION
 from ckpt_viz.live.sources.pictured import ObjectGraph

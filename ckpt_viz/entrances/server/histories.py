@@ -7,15 +7,13 @@ It answers questions, and a later request goes on from there.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import time
 import traceback
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from ckpt_viz.answers.timeline.cells import HistoryRow
 from ckpt_viz.answers.timeline.history import history_so_far
@@ -28,6 +26,14 @@ from ckpt_viz.answers.timeline.sources import Opening, Ordered, checkpoints_of, 
 from ckpt_viz.answers.timeline.view_payload import MOST_HISTOGRAMS, cells_of_view
 from ckpt_viz.answers.timeline.work import Work, work_on
 from ckpt_viz.entrances.server.graphs import check_size, contents_path, json_bytes
+from ckpt_viz.entrances.server.history_wire import (
+    HistoryLines,
+    ReadingWatch,
+    Stopped,
+    Wire,
+    saying_limit,
+    without_root,
+)
 from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Limits, Look
 from ckpt_viz.entrances.server.refusals import FAILED, Reason, RefusedRequest, line_of, refusal_of
 from ckpt_viz.errors import CkptVizError
@@ -36,8 +42,7 @@ from ckpt_viz.files.saved.location import INDEX
 from ckpt_viz.files.saved.v1_reader import prefix_of_shard
 from ckpt_viz.formats.storage.confinement import Confinement, confined_to
 from ckpt_viz.formats.storage.files import file_stamp, join, list_files, split
-from ckpt_viz.graphs.object_graph.graph import Kept
-from ckpt_viz.ground.text import size_words
+from ckpt_viz.graphs.object_graph.provenance import Kept
 
 MOST_CHECKPOINTS = 200
 """The most checkpoints of a history; of more, some at equal distances."""
@@ -49,21 +54,6 @@ _CELL_BYTES = 900  # of memory, without the histogram
 _HISTOGRAM_BYTES = 1_200
 
 Stamp = tuple[tuple[int, ...] | None, ...]
-
-
-class Wire(Protocol):
-    """The way to the server while a job runs."""
-
-    def send(self, part: bytes) -> None:
-        """Send a part of the answer."""
-
-    @property
-    def stopped(self) -> str | None:
-        """Why the job has to end now, in a sentence; None if it may go on."""
-
-
-class Stopped(Exception):
-    """The reading has to end; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -180,11 +170,11 @@ def send_history(
             what happened.
         RefusedRequest: Not even the first part may be sent: it is too large.
     """
-    lines = _Lines(asked, wire, limits.most_answer, packs=packs)
+    lines = HistoryLines(asked, wire, limits.most_answer, packs=packs)
     page: HistoryPage | None = None
     try:
         with _confined(asked, limits.most_read) as scope:
-            watch = _Watch(wire, scope)
+            watch = ReadingWatch(wire, scope)
             lines.title = contents_path(asked.path, scope) or "/"
             try:
                 page = _opened(asked, version, scope, lines, watch, earlier)
@@ -218,14 +208,14 @@ def answer_json(
     """
     lines = page.work.lines.lines
     number = question.get("row")
-    with _confined(asked, limits.most_read) as scope, _saying_limit(scope):
-        watch = _Watch(wire, scope)
+    with _confined(asked, limits.most_read) as scope, saying_limit(scope):
+        watch = ReadingWatch(wire, scope)
         reader, rows = page.work.reader(), dict(page.work.rows)
         if question.get("ask") == "row" and isinstance(number, int) and 0 <= number < len(lines):
             rows[number] = _read_row(page, number, watch)
         record = _record(page.work, [rows.get(n) or reader.unread(n) for n in range(len(lines))])
         try:
-            answered = answer(record, question, shown=watch)
+            answered = answer(record, question, on_read=watch.update)
         except CkptVizError as error:
             answered = {"error": str(error)}
         watch.update(0)
@@ -233,7 +223,7 @@ def answer_json(
         raise RefusedRequest(
             Reason.BAD_REQUEST, f"question: no question of a history: {question}"[:200]
         )
-    body = _without_root(asked, json_bytes({"answer": answered, "buffers": []}))
+    body = without_root(asked, json_bytes({"answer": answered, "buffers": []}))
     check_size(f"{page.title}: the answer", body, most_bytes=limits.most_answer)
     return body
 
@@ -242,94 +232,20 @@ def opened_history(
     asked: Asked, limits: Limits, wire: Wire, earlier: HistoryPage | None = None
 ) -> HistoryPage:
     """Return a history of which no row was read, or those of an earlier reading."""
-    with _confined(asked, limits.most_read) as scope, _saying_limit(scope):
-        watch = _Watch(wire, scope)
+    with _confined(asked, limits.most_read) as scope, saying_limit(scope):
+        watch = ReadingWatch(wire, scope)
         return _page(asked, scope, lambda _: watch.update(0), earlier)
 
 
 # --- parts
 
 
-class _Lines:
-    """Sends lines of JSON in parts, compressed together as one stream of gzip or not."""
-
-    def __init__(self, asked: Asked, wire: Wire, most_bytes: int, *, packs: bool) -> None:
-        self._asked, self._wire, self._most_bytes = asked, wire, most_bytes
-        self._pack = zlib.compressobj(1, wbits=31) if packs else None
-        self._sent = 0
-        self.title = asked.path
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether anything was sent."""
-        return self._sent > 0
-
-    def send(self, *lines: Mapping[str, Any]) -> None:
-        """Send lines; raise RefusedRequest if the answer becomes too large."""
-        before = None if self._pack is None else self._pack.copy()
-        data = self._packed(lines)
-        if self._sent + len(data) > self._most_bytes:
-            self._pack = before  # what is not sent must not be in the stream
-            raise RefusedRequest(
-                Reason.TOO_LARGE,
-                f"{self.title}: the history has more than the {self._most_bytes} bytes that this "
-                "server sends at most. Open it in a kernel, or set c.CkptViz.max_answer_bytes in "
-                "jupyter_server_config.py",
-            )
-        self._sent += len(data)
-        self._wire.send(data)
-
-    def send_last(self, line: Mapping[str, Any]) -> None:
-        """Send a line, however many bytes were sent before."""
-        self._wire.send(self._packed([line]))
-
-    def finished(self) -> bytes:
-        """Return the end of the stream."""
-        return b"" if self._pack is None else self._pack.flush(zlib.Z_FINISH)
-
-    def _packed(self, lines: Sequence[Mapping[str, Any]]) -> bytes:
-        text = b"".join(json_bytes(line) + b"\n" for line in lines)
-        data = _without_root(self._asked, text)
-        if self._pack is None:
-            return data
-        return self._pack.compress(data) + self._pack.flush(zlib.Z_SYNC_FLUSH)
-
-
-class _Watch:
-    """Counts the bytes that are read; ends the reading if it has to end."""
-
-    def __init__(self, wire: Wire, scope: Confinement) -> None:
-        self.read = 0
-        self.on_read: Callable[[], object] | None = None
-        self._wire, self._scope = wire, scope
-
-    def update(self, n: int, /) -> None:
-        """Count bytes; raise Stopped if the client has gone or the limit is reached."""
-        if self._scope.over_limit is not None:  # some of these bytes were not read
-            raise Stopped(_too_much(self._scope.over_limit.limit))
-        self.read += n
-        if self._wire.stopped is not None:
-            raise Stopped(self._wire.stopped)
-        if self.on_read is not None:
-            self.on_read()
-
-    def close(self) -> None:
-        """Do nothing: there is no bar here."""
-
-
-def _too_much(limit: int) -> str:
-    return (
-        f"one request may read {size_words(limit)}: read on, open the history in a kernel, or set "
-        "c.CkptViz.max_read_bytes in jupyter_server_config.py"
-    )
-
-
 def _opened(
     asked: Asked,
     version: str,
     scope: Confinement,
-    lines: _Lines,
-    watch: _Watch,
+    lines: HistoryLines,
+    watch: ReadingWatch,
     earlier: HistoryPage | None,
 ) -> HistoryPage:
     """Return the opened history; send its plan, before that the first checkpoint's."""
@@ -413,7 +329,7 @@ def _piece_bytes(most_read: int, times: int) -> int:
     return max(_LEAST_PIECE, min(PIECE_BYTES, most_read // (4 * times)) // 64 * 64)
 
 
-def _send_rows(page: HistoryPage, lines: _Lines, watch: _Watch, most_read: int) -> None:
+def _send_rows(page: HistoryPage, lines: HistoryLines, watch: ReadingWatch, most_read: int) -> None:
     """Send the known rows, then the others as they are read."""
     work, times = page.work, len(page.work.checkpoints)
     reader = work.reader(_piece_bytes(most_read, times))
@@ -434,7 +350,7 @@ def _send_rows(page: HistoryPage, lines: _Lines, watch: _Watch, most_read: int) 
 
     watch.on_read = send_sometimes
     try:
-        for numbered_row in work.read(reader, shown=watch):
+        for numbered_row in work.read(reader, on_read=watch.update):
             waiting.append(numbered_row)
             if not page.has_histograms:
                 work.rows[numbered_row[0]] = _without_histograms(numbered_row[1])
@@ -464,35 +380,17 @@ def _end(page: HistoryPage | None, why: str) -> dict[str, Any]:
     return {"part": "end", **content, "why": why}
 
 
-def _read_row(page: HistoryPage, number: int, watch: _Watch) -> HistoryRow:
+def _read_row(page: HistoryPage, number: int, watch: ReadingWatch) -> HistoryRow:
     """Return a row with its histograms; read it if the page does not have them."""
     work = page.work
     if number in work.rows and page.has_histograms:
         return work.rows[number]
     graphs = [checkpoint.graph for checkpoint in work.checkpoints]
     reader = Reader(graphs, [work.lines.lines[number]], unchanged=True)
-    ((_, row),) = reader.rows(None, watch)
+    ((_, row),) = reader.rows(None, watch.update)
     return row
 
 
 def _confined(asked: Asked, most_bytes: int) -> AbstractContextManager[Confinement]:
     """Confine all reads. What leads out of the root is an error of one checkpoint or cell."""
     return confined_to(asked.root, shows_hidden=asked.shows_hidden, most_bytes=most_bytes)
-
-
-@contextmanager
-def _saying_limit(scope: Confinement) -> Iterator[None]:
-    """Raise ReadLimitError in place of Stopped if that is the reason."""
-    try:
-        yield
-    except Stopped:
-        if scope.over_limit is not None:
-            raise scope.over_limit from None
-        raise
-
-
-def _without_root(asked: Asked, text: bytes) -> bytes:
-    """Return JSON whose sentences do not tell where the server's root is."""
-    for root in (asked.root, os.path.realpath(asked.root)):
-        text = text.replace(json.dumps(root + os.sep)[1:-1].encode(), b"")
-    return text

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ckpt_viz.entrances.server import graphs, histories
+from ckpt_viz.entrances.server.history_wire import Stopped, Wire
 from ckpt_viz.entrances.server.messages import QUICK_BYTES, Asked, Job, Limits, Look
 from ckpt_viz.entrances.server.refusals import Reason, RefusedRequest, refusal_of
 from ckpt_viz.errors import ReadLimitError
@@ -34,7 +35,7 @@ class Jobs:
         """Drop all graphs but these."""
         self._pages = {name: self._pages[name] for name in names if name in self._pages}
 
-    def do(self, header: Mapping[str, Any], wire: histories.Wire) -> Answer:
+    def do(self, header: Mapping[str, Any], wire: Wire) -> Answer:
         """Do a job; send the reason if it is refused, or report that it is a long one.
 
         The parts of an answer go through the wire, and the last one is returned.
@@ -42,7 +43,7 @@ class Jobs:
         job, limits = Job.of_data(header["job"]), Limits(**header["limits"])
         try:
             return self._done(job, limits, wire, is_quick=header["is_quick"])
-        except histories.Stopped as stopped:
+        except Stopped as stopped:
             return {"reason": Reason.TOO_SLOW.value, "message": str(stopped)}, b""
         except Exception as error:
             if isinstance(error, ReadLimitError) and error.limit < limits.most_read:
@@ -52,7 +53,7 @@ class Jobs:
                 raise
             return {"reason": refusal.reason.value, "message": refusal.message}, b""
 
-    def _done(self, job: Job, limits: Limits, wire: histories.Wire, *, is_quick: bool) -> Answer:
+    def _done(self, job: Job, limits: Limits, wire: Wire, *, is_quick: bool) -> Answer:
         if job.ask == "about":
             return {}, json.dumps({"version": job.version, "format": VERSION}).encode()
         assert job.asked is not None
@@ -77,7 +78,7 @@ class Jobs:
             )
         return _packed(job, {"nodes": page.node_count, "bytes": page.byte_count}, body)
 
-    def _of_history(self, job: Job, limits: Limits, wire: histories.Wire, most_read: int) -> Answer:
+    def _of_history(self, job: Job, limits: Limits, wire: Wire, most_read: int) -> Answer:
         """Send a history, or answer a question about it; keep it."""
         asked, name = job.asked, job.page
         assert asked is not None

@@ -77,13 +77,9 @@ class Job:
         """Return the key of the graph that it needs; None if it needs none."""
         return None if self.asked is None or not self.etag else self.asked.page(self.etag)
 
-    def data(self) -> dict[str, Any]:
-        """Return the job as JSON data."""
-        return asdict(self)
-
     @classmethod
     def of_data(cls, data: Mapping[str, Any]) -> Job:
-        """Return the job whose `data` this is."""
+        """Return the job whose data, as `asdict` gives them, these are."""
         asked = data["asked"]
         return cls(**{**data, "asked": None if asked is None else Asked(**asked)})
 

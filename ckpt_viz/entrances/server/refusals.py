@@ -40,8 +40,12 @@ STATUS = {
     Reason.BUSY: 503,
     Reason.TOO_SLOW: 504,
 }
-
-
+_OF_ERRORS = (
+    (OutsideError, Reason.OUTSIDE),
+    (DeniedError, Reason.DENIED),
+    (CheckpointNotFoundError, Reason.NOT_FOUND),
+    (CkptVizError, Reason.UNREADABLE),
+)
 FAILED = "ckpt-viz could not answer; the log of Jupyter's server says why"
 
 
@@ -56,24 +60,16 @@ class RefusedRequest(Exception):
 
 def refusal_of(error: Exception) -> RefusedRequest | None:
     """Return the refusal that answers an error; None for an unexpected error."""
-    said = str(error)
     if isinstance(error, RefusedRequest):
         return error
-    if isinstance(error, OutsideError):
-        return RefusedRequest(Reason.OUTSIDE, said)
-    if isinstance(error, DeniedError):
-        return RefusedRequest(Reason.DENIED, said)
-    if isinstance(error, CheckpointNotFoundError):
-        return RefusedRequest(Reason.NOT_FOUND, said)
     if isinstance(error, MemoryError) or isinstance(error.__cause__, MemoryError):
         return RefusedRequest(
             Reason.TOO_LARGE,
             "the graph does not fit into the memory that Jupyter's server allows; open it in a "
             "kernel, or set c.CkptViz.max_memory_bytes in jupyter_server_config.py",
         )
-    if isinstance(error, CkptVizError):
-        return RefusedRequest(Reason.UNREADABLE, said)
-    return None
+    reason = next((reason for kind, reason in _OF_ERRORS if isinstance(error, kind)), None)
+    return None if reason is None else RefusedRequest(reason, str(error))
 
 
 def line_of(refusal: RefusedRequest) -> dict[str, str]:

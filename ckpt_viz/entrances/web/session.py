@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.api import check
@@ -19,7 +20,7 @@ from ckpt_viz.errors import CkptVizError, SourceError
 
 if TYPE_CHECKING:  # these import numpy
     from ckpt_viz.answers.timeline.history import History
-    from ckpt_viz.files.values.running import Begin
+    from ckpt_viz.files.values.running import Begin, OnRead
 
 # Called with what was read, and all that there is, in bytes.
 Tell = Callable[[int, int], object]
@@ -102,7 +103,7 @@ class Session:
         if self._history is not None:
             from ckpt_viz.answers.timeline.questions import answer_with_files
 
-            answered = answer_with_files(self._history, question, shown=_Progress(self._tell, 0))
+            answered = answer_with_files(self._history, question, on_read=_telling(self._tell, 0))
             return answered or ({"error": f"found the question {question!r:.200}"}, [])
         if self._shown is None:
             raise SourceError("no checkpoint is open: drop one on this page")
@@ -112,23 +113,20 @@ class Session:
 
     @property
     def _begin(self) -> Begin:
-        return lambda _title, total: _Progress(self._tell, total)
+        return lambda _title, total: nullcontext(_telling(self._tell, total))
 
 
-class _Progress:
-    """A progress bar on the page."""
+def _telling(tell: Tell, total: int) -> OnRead:
+    """Return what tells the page how many bytes were read, and tell it that none were yet."""
+    done = 0
 
-    def __init__(self, tell: Tell, total: int) -> None:
-        self._tell, self._done, self._total = tell, 0, total
-        tell(0, total)
+    def on_read(nbytes: int) -> None:
+        nonlocal done
+        done += nbytes
+        tell(done, total)
 
-    def update(self, n: int, /) -> None:
-        """Tell the page that so many more bytes were read."""
-        self._done += n
-        self._tell(self._done, self._total)
-
-    def close(self) -> None:
-        """Do nothing: the answer follows."""
+    on_read(0)
+    return on_read
 
 
 def _series(files: Sequence[str]) -> list[Series]:

@@ -19,7 +19,8 @@ from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5, begins_as_hdf5, open_hdf5
 from ckpt_viz.formats.storage.files import open_file
 from ckpt_viz.formats.storage.zip_archive import member, read_member
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 
 _CONFIG = "config.json"
 _WEIGHTS = "model.weights.h5"

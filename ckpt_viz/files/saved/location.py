@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ckpt_viz.formats.storage.files import File
-from ckpt_viz.graphs.object_graph.graph import Graph, Kept
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Kept
 
 INDEX = ".index"
 META = ".meta"

@@ -16,7 +16,8 @@ from ckpt_viz.files.saved.writers import OF_ORBAX, OF_ORBAX_IN_KERAS
 from ckpt_viz.formats.orbax.orbax_names import MANIFEST, METADATA
 from ckpt_viz.formats.storage import confinement
 from ckpt_viz.formats.storage.files import File, is_file, join, list_directory, split
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 
 # What reads the files is imported when a checkpoint is met.
 OF_STEP = "_CHECKPOINT_METADATA"

@@ -14,7 +14,8 @@ from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.storage.files import join, list_directory, split
 from ckpt_viz.graphs.nodes.keys import parse_checkpoint_key
 from ckpt_viz.graphs.nodes.nodes import Fault, Fingerprint, Node, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Format, Graph, Origin, Provenance
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin, Provenance
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.arrays.tensors import Array

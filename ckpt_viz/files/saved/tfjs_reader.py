@@ -10,7 +10,8 @@ from ckpt_viz.files.saved.location import Files, FormatReader, Location
 from ckpt_viz.files.saved.saved_access import graph_at
 from ckpt_viz.files.saved.writers import of_tfjs
 from ckpt_viz.formats.storage.files import File, is_readable_file, join, split
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 
 # What reads a model is imported when one is met.
 

@@ -11,7 +11,8 @@ from ckpt_viz.files.saved.writers import of_checkpoint
 from ckpt_viz.formats.storage.files import File, is_file, is_readable_file, join, open_file
 from ckpt_viz.formats.storage.sstable import ends_like_a_table
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 
 if TYPE_CHECKING:  # imported when a file of the format is met
     from ckpt_viz.formats.bundles.saver_v1 import SaverV1

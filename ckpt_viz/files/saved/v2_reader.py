@@ -10,12 +10,14 @@ from ckpt_viz.files.saved.location import INDEX, Files, FormatReader, Location
 from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY, read_object_based
 from ckpt_viz.files.saved.saved_access import graph_at, names_beginning
 from ckpt_viz.files.saved.writers import of_checkpoint, of_saved_model
-from ckpt_viz.formats.bundles.bundle import holds_header, open_bundle
+from ckpt_viz.formats.bundles.bundle import open_bundle
+from ckpt_viz.formats.bundles.bundle_index import holds_header
 from ckpt_viz.formats.bundles.saved_model import SavedObject, read_saved_model
 from ckpt_viz.formats.storage.files import is_readable_file, open_file
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import Node
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.graphs.slots.roles import assign_roles
 
 

@@ -12,7 +12,7 @@ from ckpt_viz.files.values.fine_bins import BLOCK
 from ckpt_viz.files.values.moments import Moments, joined_moments, l2_of, moments_of
 from ckpt_viz.files.values.partial import values_of_patterns
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, ByteOrder
-from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype
+from ckpt_viz.formats.arrays.tensors import Array, numpy_dtype, swapped
 
 MOST_UNITS = 1 << 16
 """The largest size of a last axis for which `difference_of` reports each unit."""
@@ -174,10 +174,16 @@ def native_patterns(data: bytes, dtype: str, byte_order: ByteOrder) -> Array:
     """Return the patterns of stored elements; of 16 bytes, the two halves of each."""
     flat = np.frombuffer(data, np.uint8)
     size = ELEMENT_BYTES[dtype] or 1
-    if byte_order != sys.byteorder and size > 1:
-        part = size // 2 if dtype.startswith("complex") else size
-        flat = flat.view(f"u{part}").byteswap().view(np.uint8)
+    if byte_order != sys.byteorder:
+        flat = swapped(flat, dtype)
     return flat.view(f"u{size}") if size <= 8 else flat.view(np.uint64).reshape(-1, size // 8)
+
+
+def index_at(place: int, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """Return the index of the element at a flat place; None for no place, -1."""
+    if place < 0 or shape is None:
+        return None
+    return tuple(map(int, np.unravel_index(place, shape)))
 
 
 def relative(difference: float, norm: float) -> float:

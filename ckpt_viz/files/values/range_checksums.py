@@ -26,7 +26,7 @@ _RESULT_BYTES = 1 << 10  # of a piece: some numbers
 
 
 def crcs_of(
-    ranges: Iterable[StoredRange], title: str, *, executor: Executor | None, begin: Begin | None
+    ranges: Iterable[StoredRange], title: str, *, executor: Executor | None, begin: Begin
 ) -> tuple[dict[StoredRange, int | Fault], int]:
     """Return the crc32c of each range with bytes, not masked, and the number of bytes read.
 
@@ -42,9 +42,9 @@ def crcs_of(
         for piece in pieces
     ]
     nbytes = sum(piece.size for piece in pieces)
-    with progress_of(title, nbytes, begin) as shown:
+    with progress_of(title, nbytes, begin) as on_read:
         by_number = dict(enumerate(requests))
-        reading = folded(by_number, lambda _: PIECE_BYTES, executor=executor, shown=shown)
+        reading = folded(by_number, lambda _: PIECE_BYTES, executor=executor, on_read=on_read)
         deque(reading, maxlen=0)
     values = (request.value for request in requests)
     crcs: dict[StoredRange, int | Fault] = {}

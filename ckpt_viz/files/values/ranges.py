@@ -16,7 +16,7 @@ from itertools import chain
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from ckpt_viz.errors import CkptVizError
-from ckpt_viz.files.values.running import Progress, in_flight_of, results
+from ckpt_viz.files.values.running import OnRead, ignored, in_flight_of, results
 from ckpt_viz.formats.bundles.entries import StoredRange
 from ckpt_viz.formats.storage import confinement
 from ckpt_viz.formats.storage.files import File, is_remote, open_file
@@ -209,13 +209,13 @@ def folded(
     together: Callable[[str], int],
     *,
     executor: Executor | None = None,
-    shown: Progress | None = None,
+    on_read: OnRead = ignored,
 ) -> Iterator[Key]:
     """Read what requests miss, each byte once; yield the key of each as soon as it is done.
 
     Pieces that are near to each other are read in one task, if they have at most `together(path)`
     bytes at a time. If this is closed or interrupted, the requests have what was read. What
-    `shown.update` raises ends the reading, too: without an executor, after each file of a task.
+    `on_read` raises ends the reading, too: without an executor, after each file of a task.
     Within a confinement the executor has nothing to do: it does not confine what its workers read.
     """
     left = dict(requests)
@@ -225,13 +225,11 @@ def folded(
     for key in [key for key, request in left.items() if request.is_done]:
         del left[key]
         yield key
-    on_read = None if shown is None else shown.update
-    is_here = executor is None and on_read is not None
     answers = results(
-        partial(run, on_read=on_read) if is_here else run,
+        partial(run, on_read=on_read) if executor is None else run,
         tasks,
         executor=executor,
-        on_done=None if is_here or on_read is None else lambda task: on_read(task.size),
+        on_done=None if executor is None else lambda task: on_read(task.size),
         in_flight=in_flight_of(sum(task.result_bytes for task in tasks) / max(len(tasks), 1)),
     )
     with closing(answers):  # type: ignore[type-var]
@@ -294,7 +292,7 @@ def _tasks(requests: Mapping[Any, Request], together: Callable[[str], int]) -> I
         yield Task(tuple(pieces), tuple(keys))
 
 
-def run(task: Task, on_read: Callable[[int], object] | None = None) -> tuple[Any, ...]:
+def run(task: Task, on_read: OnRead = ignored) -> tuple[Any, ...]:
     """Return what became of each piece of a task; it raises no CkptVizError.
 
     `on_read` gets the bytes that were read of each time; what it raises ends the reading.
@@ -308,8 +306,7 @@ def run(task: Task, on_read: Callable[[int], object] | None = None) -> tuple[Any
         ]
         spans.sort(key=lambda entry: entry[0].place)
         _read(spans, time)
-        if on_read is not None:
-            on_read(sum(span.size for span, _, _ in spans))
+        on_read(sum(span.size for span, _, _ in spans))
     return tuple([state.result() for state in states])
 
 

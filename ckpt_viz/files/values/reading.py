@@ -13,7 +13,7 @@ from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.files.values.folds import LOCAL_BYTES, Statistics, filled, measure_array
 from ckpt_viz.files.values.ranges import REMOTE_BYTES, Request, cut, folded
 from ckpt_viz.files.values.row import Lengths, ValueRow
-from ckpt_viz.files.values.running import Begin, Progress, bar, progress_of
+from ckpt_viz.files.values.running import Begin, OnRead, progress_of, silent
 from ckpt_viz.formats.arrays.dtypes import tensor_bytes
 from ckpt_viz.formats.arrays.tensors import Array, encode, numpy_dtype
 from ckpt_viz.formats.bundles.bundle import Bundle
@@ -23,8 +23,8 @@ from ckpt_viz.formats.bundles.stored_ranges import Claims, stored_ranges
 from ckpt_viz.formats.storage.files import is_remote
 from ckpt_viz.formats.storage.zip_archive import member_of
 from ckpt_viz.graphs.nodes.keys import part_in_words
-from ckpt_viz.graphs.nodes.names import readable_name, readable_place
 from ckpt_viz.graphs.nodes.nodes import Attribute
+from ckpt_viz.graphs.nodes.printed_names import readable_name, readable_place
 from ckpt_viz.graphs.object_graph.graph import Graph
 
 _MOST_BYTES = 1 << 44  # 16 TiB in all: a file with a hole may claim any size, and takes no space
@@ -74,7 +74,7 @@ def rows_as_read(
     memo: Memo,
     *,
     executor: Executor | None = None,
-    begin: Begin | None = bar,
+    begin: Begin,
 ) -> Generator[ValueRow, None, None]:
     """Yield the row of each tensor when it is finished, in any order.
 
@@ -90,14 +90,14 @@ def rows_as_read(
     archived = member_of(graph.stored_in) if left else None
     total = sum(tensor.row.nbytes or 0 for tensor in left)
     total += archived.untested_bytes if archived is not None else 0
-    with progress_of("values", total, begin) as shown:
-        if archived is not None and shown is not None:
+    with progress_of("values", total, begin) as on_read:
+        if archived is not None:
             with suppress(CkptVizError):  # the row of each tensor has the error
-                archived.test(shown.update)
+                archived.test(on_read)
         if isinstance(graph.stored_in, Bundle):
-            yield from _of_bundle(graph.stored_in, left, memo, executor, shown)
+            yield from _of_bundle(graph.stored_in, left, memo, executor, on_read)
         else:
-            yield from _one_by_one(graph, left, memo, shown)
+            yield from _one_by_one(graph, left, memo, on_read)
 
 
 def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | None:
@@ -111,7 +111,7 @@ def row_at_once(graph: Graph, attribute: Attribute, memo: Memo) -> ValueRow | No
     nbytes = (row.nbytes or 0) + (archived.untested_bytes if archived is not None else 0)
     if others or (key not in memo.rows and nbytes > most):
         return None
-    return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=None))
+    return next(rows_as_read(graph, [Tensor(row, attribute)], memo, begin=silent))
 
 
 def _of_node(graph: Graph, node_id: int, known: Mapping[str, Tensor]) -> Iterator[Tensor]:
@@ -155,7 +155,7 @@ def _of_bundle(
     tensors: Iterable[Tensor],
     memo: Memo,
     executor: Executor | None,
-    shown: Progress | None,
+    on_read: OnRead,
 ) -> Iterator[ValueRow]:
     budget, claims = _MOST_BYTES, Claims()
     rows: dict[str, ValueRow] = {}
@@ -174,7 +174,7 @@ def _of_bundle(
         budget -= row.nbytes or 0
         rows[row.key] = row if note is None else replace(row, note=note)
     begun = {key: memo.begun[key] for key in rows}
-    reading = folded(begun, _together, executor=executor, shown=shown)
+    reading = folded(begun, _together, executor=executor, on_read=on_read)
     del begun  # what was read of it takes memory
     for key in reading:
         yield _finished(rows[key], memo)
@@ -226,16 +226,11 @@ def _why_opaque(row: ValueRow) -> str | None:
         return f"only TensorFlow decodes a {row.dtype}"
     if row.shape is None:
         return "its rank is unknown"
-    try:
-        _check_dtype(row.dtype or "", "")
-    except UnsupportedError as error:
-        return str(error).removeprefix(": ")
-    return None
+    return _why_no_numbers(row.dtype or "")
 
 
-def _check_dtype(dtype: str, place: str) -> None:
-    if numpy_dtype(dtype) is None:
-        raise UnsupportedError(f"{place}: numpy has no dtype for {dtype}")
+def _why_no_numbers(dtype: str) -> str | None:
+    return f"numpy has no dtype for {dtype}" if numpy_dtype(dtype) is None else None
 
 
 def _finished(row: ValueRow, memo: Memo) -> ValueRow:
@@ -250,12 +245,11 @@ def _finished(row: ValueRow, memo: Memo) -> ValueRow:
 
 
 def _one_by_one(
-    graph: Graph, tensors: Iterable[Tensor], memo: Memo, shown: Progress | None
+    graph: Graph, tensors: Iterable[Tensor], memo: Memo, on_read: OnRead
 ) -> Iterator[ValueRow]:
     for row, _ in tensors:
         done = _whole(graph, row)
-        if shown is not None:
-            shown.update(row.nbytes or 0)
+        on_read(row.nbytes or 0)
         if graph.provenance is not None and done.error is None:
             memo.rows[row.key] = done
         yield done
@@ -283,7 +277,8 @@ def _of_array(row: ValueRow, value: Array, place: str) -> ValueRow:
         lengths = Lengths(len(sizes), *ends, sum(sizes))
         return filled(replace(row, shape=value.shape, nbytes=lengths.total), lengths)
     dtype = row.dtype or value.dtype.name
-    _check_dtype(dtype, place)
+    if (why := _why_no_numbers(dtype)) is not None:
+        raise UnsupportedError(f"{place}: {why}")
     stored = encode(value, dtype)
     row = replace(row, dtype=dtype, shape=value.shape, nbytes=stored.nbytes)
     return filled(row, measure_array(stored.data, dtype, place))

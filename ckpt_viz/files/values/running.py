@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from itertools import islice
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from ckpt_viz.errors import CkptVizError
 
@@ -22,39 +22,35 @@ _PATIENCE = 1.0  # seconds before a bar appears
 _SILENCE = 5.0  # seconds without a result, after which an executor is asked if it is there
 
 
-class Progress(Protocol):
-    """A progress bar: `update` adds what is done, in the unit of the total."""
-
-    def update(self, n: int, /) -> object:
-        """Add what was done."""
-
-    def close(self) -> object:
-        """Remove the bar."""
-
-
-# Starts a progress bar: with its title, and the total in bytes.
-Begin = Callable[[str, int], Progress]
-
-
-def bar(title: str, total: int) -> Progress:
-    """Return tqdm's bar, in a notebook or a terminal; it appears after a second."""
-    from tqdm.auto import tqdm  # here, because it takes a while to import
-
-    shown: Progress = tqdm(
-        total=total, desc=title, unit="B", unit_scale=True, delay=_PATIENCE, leave=False
-    )
-    return shown
+# Gets how many bytes were read since the last call; what it raises ends the reading.
+OnRead = Callable[[int], object]
+# Shows progress while something runs: with a title, and the total in bytes.
+Begin = Callable[[str, int], AbstractContextManager[OnRead]]
 
 
 @contextmanager
-def progress_of(title: str, total: int, begin: Begin | None) -> Iterator[Progress | None]:
-    """Start a progress bar while something runs, and remove it; yield None without one."""
-    shown = begin(title, total) if begin is not None and total else None
-    try:
-        yield shown
-    finally:
-        if shown is not None:
-            shown.close()
+def bar(title: str, total: int) -> Iterator[OnRead]:
+    """Show tqdm's bar, in a notebook or a terminal; it appears after a second."""
+    from tqdm.auto import tqdm  # here, because it takes a while to import
+
+    with tqdm(
+        total=total, desc=title, unit="B", unit_scale=True, delay=_PATIENCE, leave=False
+    ) as shown:
+        yield shown.update
+
+
+def silent(_title: str = "", _total: int = 0) -> AbstractContextManager[OnRead]:
+    """Show nothing."""
+    return nullcontext(ignored)
+
+
+def ignored(_nbytes: int) -> None:
+    """Do nothing."""
+
+
+def progress_of(title: str, total: int, begin: Begin) -> AbstractContextManager[OnRead]:
+    """Show progress while something runs, unless there is nothing to read."""
+    return begin(title, total) if total else silent()
 
 
 def results(

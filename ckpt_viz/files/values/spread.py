@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ckpt_viz.files.values.difference import as_numbers, native_patterns
+from ckpt_viz.files.values.difference import as_numbers, native_patterns, relative
 from ckpt_viz.formats.arrays.dtypes import ELEMENT_BYTES, ByteOrder
 from ckpt_viz.formats.arrays.tensors import Array
 
@@ -35,8 +35,7 @@ class Spread(NamedTuple):
     def disagreement(self) -> float:
         """The root mean square distance of members to their mean, as a fraction of its norm."""
         distance = math.sqrt(float(self.to_mean.mean())) if self.to_mean.size else 0.0
-        norm = math.sqrt(self.mean)
-        return 0.0 if distance == 0 else distance / norm if norm else math.inf
+        return relative(distance, math.sqrt(self.mean))
 
 
 def spread_of(members: Sequence[bytes], dtype: str, byte_orders: Sequence[ByteOrder]) -> Spread:

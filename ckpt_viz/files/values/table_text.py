@@ -50,7 +50,8 @@ def headline(title: str, rows: Sequence[ValueRow], lost: Sequence[LostFiles]) ->
     ):
         if affected:
             names = listed([shortened(end_of(row.place, _MOST_NAME)) for row in affected])
-            has = "cannot be read" if word == "unreadable" else f"{_have(affected)} {word}"
+            have = "has" if len(affected) == 1 else "have"
+            has = "cannot be read" if word == "unreadable" else f"{have} {word}"
             sentences.append(
                 f"{SEVERITIES[glyph].glyph} {count(len(affected), 'tensor')} {has}: {names}"
             )
@@ -105,10 +106,6 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
         for column, (cell, width) in enumerate(zip(cells, widths, strict=True))
     )
     return "  ".join(padded).rstrip()
-
-
-def _have(rows: Sequence[ValueRow]) -> str:
-    return "has" if len(rows) == 1 else "have"
 
 
 def _cut(words: str) -> str:

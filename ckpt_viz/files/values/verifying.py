@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ckpt_viz.errors import FormatError, SourceError, UnsupportedError
 from ckpt_viz.files.values.range_checksums import crcs_of, is_encoded
-from ckpt_viz.files.values.running import bar, progress_of
+from ckpt_viz.files.values.running import bar, progress_of, silent
 from ckpt_viz.formats.bundles.bundle import Bundle
 from ckpt_viz.formats.bundles.entries import StoredRange, described, raised_for
 from ckpt_viz.formats.bundles.saver_v1 import SaverV1
@@ -23,7 +23,8 @@ from ckpt_viz.formats.storage.files import file_size
 from ckpt_viz.formats.storage.sstable import brief, mask_crc32c
 from ckpt_viz.formats.storage.zip_archive import BAD_ZIP, Member, every_member, member_of
 from ckpt_viz.graphs.nodes.nodes import Fault
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 
 DATA_LOSS = "DataLossError"
 _COPY_AGAIN = "copy the checkpoint again, or restore another one"
@@ -159,13 +160,13 @@ def _of_archive(
     damaged: list[Damaged] = []
     untested: list[Untested] = []
     nbytes, title = 0, f"verify {graph.title}"
-    with progress_of(title, file_size(weights.path) or 0, bar if progress else None) as shown:
-        count = (lambda nbytes: None) if shown is None else shown.update
+    begin = bar if progress else silent
+    with progress_of(title, file_size(weights.path) or 0, begin) as on_read:
         for name, opened in members:
             try:
                 tested = opened()
                 nbytes += tested.size
-                tested.test(count)
+                tested.test(on_read)
             except FormatError as error:
                 held = ordered if name == weights.name else [""]
                 damaged += [Damaged(k, _name(graph, nodes, k), str(error), BAD_ZIP) for k in held]
@@ -266,7 +267,7 @@ def _of_v1(stored: SaverV1, keys: Iterable[str]) -> _Work:
 def _test(work: _Work, title: str, executor: Executor | None, *, progress: bool) -> int:
     """Add what is wrong with the bytes to the faults; return the number of tested bytes."""
     ranges = {stored for _, stored, _ in work.ranges}
-    begin = bar if progress else None
+    begin = bar if progress else silent
     crcs, nbytes = crcs_of(ranges, f"verify {title}", executor=executor, begin=begin)
     for key, stored, expected in work.ranges:
         _compare(work, key, stored, expected, crcs.get(stored, 0))

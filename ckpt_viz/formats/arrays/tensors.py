@@ -84,7 +84,7 @@ def decode(
     flat = np.frombuffer(data, np.uint8)
     if byte_order != sys.byteorder:
         # ml_dtypes' types have no other byte order, so swap bytes before they get a dtype.
-        flat = _swapped(flat, dtype)
+        flat = swapped(flat, dtype)
     if dtype == "bool" and np.any(flat > 1):
         raise FormatError(f"{place}: has a byte of {flat.max()}, expected 0 or 1 for bool")
     return frozen(in_shape(of_bytes(flat, dtype), shape, place))
@@ -103,13 +103,13 @@ def encode(array: Array, dtype: str) -> Array:
     """Return the bytes of an array of numbers as a shard stores them, in little-endian order."""
     stored = patterns_of_numbers(array, dtype) if _is_widened(dtype) else array
     flat = np.ascontiguousarray(stored).reshape(-1).view(np.uint8)
-    return flat if sys.byteorder == "little" else _swapped(flat, dtype)
+    return flat if sys.byteorder == "little" else swapped(flat, dtype)
 
 
 def in_little_endian(data: bytes | memoryview, dtype: str) -> Array:
     """Return the numbers in some bytes of a shard: the inverse of `encode`."""
     flat = np.frombuffer(data, np.uint8)
-    return of_bytes(flat if sys.byteorder == "little" else _swapped(flat, dtype), dtype)
+    return of_bytes(flat if sys.byteorder == "little" else swapped(flat, dtype), dtype)
 
 
 def cast(array: Array, dtype: str, place: str) -> Array:
@@ -147,11 +147,11 @@ def in_dtype(array: Array, dtype: str) -> Array:
     return np.asarray(array.astype(numpy_dtype(dtype)))
 
 
-def _swapped(flat: Array, dtype: str) -> Array:
+def swapped(flat: Array, dtype: str) -> Array:
     """Return the bytes of numbers in the other byte order."""
     size = (ELEMENT_BYTES[dtype] or 1) // (2 if dtype.startswith("complex") else 1)
-    swapped: Array = flat.view(f"u{size}").byteswap().view(np.uint8)
-    return swapped
+    other: Array = flat.view(f"u{size}").byteswap().view(np.uint8)
+    return other
 
 
 def of_strings(strings: Sequence[bytes], shape: tuple[int, ...], place: str) -> Array:

@@ -223,7 +223,9 @@ def _entry(dtype: str, shape: Shape, records: list[_Record]) -> SaverEntry:
 def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
     """Yield name, dtype and shape of each slice's tensor, and the slice's position."""
     key_bytes = 0
-    for tensor in _meta(path).tensor:
+    with open_file(path) as file:  # the value of the first key, which is empty
+        contents = _meta_of(Table(file).get(b""), path)
+    for tensor in contents.tensor:
         name = tensor.name.decode("utf-8", "backslashreplace")
         key_bytes += len(tensor.name) * len(tensor.slice)
         try:
@@ -236,12 +238,8 @@ def _contents(path: str) -> Iterator[tuple[str, str, Shape, _Record]]:
             raise FormatError(f"{path}: {brief(name)}: {error}") from error
 
 
-def _meta(path: str) -> Any:
-    """Return the SavedTensorSliceMeta, the value of the table's first key, which is empty."""
-    return _meta_of(_row(path, b""), path)
-
-
 def _meta_of(value: bytes | None, path: str) -> Any:
+    """Return the SavedTensorSliceMeta in the first row of a table."""
     if value is None:
         raise FormatError(f"{path}: has no key b'', expected the table of contents there")
     place = f"{path}: table of contents"
@@ -298,12 +296,6 @@ def _values_in(value: bytes | None, record: _Record, dtype: str) -> Array:
 def _missing_row(record: _Record) -> FormatError:
     place = f"{record.path}: row {brief(record.key)}"
     return FormatError(f"{place}: missing, though the table of contents lists it")
-
-
-def _row(path: str, key: bytes) -> bytes | None:
-    """Return the value of a key in a table; read little else of it."""
-    with open_file(path) as file:
-        return Table(file).get(key)
 
 
 def _values(proto: Any, dtype: str, shape: tuple[int, ...], place: str) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ckpt_viz.errors import FormatError, UnsupportedError
 from ckpt_viz.formats.hdf5_files import hdf5_objects as objects
@@ -14,29 +14,15 @@ from ckpt_viz.formats.storage.sstable import brief
 from ckpt_viz.formats.storage.streams import FileStream
 from ckpt_viz.formats.storage.unpacking import Allowance
 
-if TYPE_CHECKING:
-    pass
-
-
 _MAX_OBJECTS = 300_000
-
-
 _MAX_DEPTH = 200
-
-
 _MAX_PATH_BYTES = 32 << 20  # of all paths
 
 
 # What opening a file, or reading one value, may read: several times what a sound file needs.
 _READS = 20_000  # and one for each 8 bytes of the file
-
-
 MAX_READS = 6_000_000
-
-
 _BYTES = 2 << 20  # and three times the file
-
-
 Fault: TypeAlias = tuple[type[FormatError | UnsupportedError], str]
 
 

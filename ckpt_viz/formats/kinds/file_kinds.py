@@ -61,9 +61,6 @@ def _pointer(file: File, head: bytes) -> FileKind | None:
     return FileKind(f"a Git LFS pointer instead of the file{size}", "run `git lfs pull`")
 
 
-# --- archives and compressed files
-
-
 # --- formats that other programs write
 
 

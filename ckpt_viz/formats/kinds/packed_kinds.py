@@ -16,11 +16,7 @@ from ckpt_viz.formats.storage.zip_archive import member_names, read_member
 from ckpt_viz.ground.text import count, listed
 
 MOST_READ = 1 << 16
-
-
 MOST_SHOWN = 60  # characters of a text
-
-
 _KERAS_WEIGHTS = ("model.weights.h5", "model.weights.npz", "model.weights.json")
 
 
@@ -40,20 +36,10 @@ def in_shell(path: str) -> str:
 
 
 _ZIP = b"PK\x03\x04"
-
-
 _ZIP_END = b"PK\x05\x06"
-
-
 _TAR_BYTES = 512
-
-
 _TAR_NAME = re.compile(r".*\.(tar(\.\w+)?|t[bgx]z2?|tzst)", re.IGNORECASE | re.DOTALL)
-
-
 _GZIP = b"\x1f\x8b"
-
-
 _UNPACKED_BY = {
     _GZIP: ("gzip", "gunzip -k"),
     b"BZh": ("bzip2", "bunzip2 -k"),

@@ -156,9 +156,6 @@ def open_ocdbt(directory: str, allowance: Allowance) -> Ocdbt:
     return Ocdbt(directory, walk.entries)
 
 
-# --- bytes
-
-
 # --- the manifest
 
 

@@ -7,24 +7,15 @@ import struct
 from ckpt_viz.errors import CkptVizError, FormatError, UnsupportedError
 from ckpt_viz.formats.orbax.zstd import unpacked
 from ckpt_viz.formats.storage import checksums
+from ckpt_viz.formats.storage.sstable import read_varint
 from ckpt_viz.formats.storage.unpacking import Allowance
 
 PLAIN, ZSTD = 0, 1
 _HEADER = struct.Struct(">I8sBB")  # its version and compression are below 128: one byte each
-
-
 _CHECKSUM = struct.Struct("<I")
-
-
 MOST_MANIFEST = 16 << 20
-
-
 MOST_PATH = 4096
-
-
 _OTHER_COPY = "copy the directory again, or save it again"
-
-
 OPEN_WITH = "open it with tensorstore, which Orbax installs"
 
 
@@ -66,16 +57,12 @@ class UnpackedBody:
 
     def varint(self) -> int:
         """Return the next number, which has seven bits in each byte."""
-        value, data, position = 0, self._data, self._position
-        for number, shift in enumerate(range(0, 70, 7)):
-            if position + number >= len(data):
-                break
-            byte = data[position + number]
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                self._position += number + 1
-                return value
-        raise FormatError("found a number without an end, expected one of at most 10 bytes")
+        try:
+            value, self._position = read_varint(self._data, self._position, "")
+        except FormatError as error:
+            fault = "found a number without an end, expected one of at most 10 bytes"
+            raise FormatError(fault) from error
+        return value
 
     def varints(self, count: int) -> list[int]:
         """Return the next numbers."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # `extend` uses numpy only if the program has it already
     import numpy as np
@@ -58,16 +58,10 @@ def _extend_in_lanes(crc: int, data: bytes | memoryview) -> int:
     words = len(data) // (lanes * _WORD)
     size = lanes * words * _WORD
     columns = np.frombuffer(data, "<u4", lanes * words).reshape(lanes, words).T.astype("u4")
-    tables = np.array(_byte_tables(), "u4")
+    tables = np.array(_byte_tables()[::-1], "u4")
     crcs = np.full(lanes, _ALL_BITS, "u4")
     for column in columns:
-        crcs ^= column
-        crcs = (
-            tables[3][crcs & 0xFF]
-            ^ tables[2][crcs >> 8 & 0xFF]
-            ^ tables[1][crcs >> 16 & 0xFF]
-            ^ tables[0][crcs >> 24]
-        )
+        crcs = _looked_up(tables, crcs ^ column)
     crcs ^= np.uint32(_ALL_BITS)
     length = words * _WORD
     while len(crcs) > 1:
@@ -82,14 +76,14 @@ def _advanced(crcs: Lanes, size: int) -> Lanes:
 
     for power in range(size.bit_length()):
         if size >> power & 1:
-            low, second, third, high = np.array(_advance_by_power(power), "u4")
-            crcs = (
-                low[crcs & 0xFF]
-                ^ second[crcs >> 8 & 0xFF]
-                ^ third[crcs >> 16 & 0xFF]
-                ^ high[crcs >> 24]
-            )
+            crcs = _looked_up(np.array(_advance_by_power(power), "u4"), crcs)
     return crcs
+
+
+def _looked_up(tables: Any, crc: Any) -> Any:
+    """Return what the tables make of a checksum, or of the checksums of several lanes."""
+    low, second, third, high = tables
+    return low[crc & 0xFF] ^ second[crc >> 8 & 0xFF] ^ third[crc >> 16 & 0xFF] ^ high[crc >> 24]
 
 
 @cache
@@ -121,13 +115,7 @@ def advance(crc: int, size: int) -> int:
     power = 0
     while size:
         if size & 1:
-            low, second, third, high = _advance_by_power(power)
-            crc = (
-                low[crc & 0xFF]
-                ^ second[crc >> 8 & 0xFF]
-                ^ third[crc >> 16 & 0xFF]
-                ^ high[crc >> 24]
-            )
+            crc = _looked_up(_advance_by_power(power), crc)
         size >>= 1
         power += 1
     return crc

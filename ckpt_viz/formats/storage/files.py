@@ -1,4 +1,4 @@
-"""Opens, lists and describes files; the only module that does so (`new_files` creates them).
+"""Opens, lists and describes files; no other module does so (`new_files` creates them).
 
 Local paths go to the operating system. Paths with a scheme, such as `gs://bucket/ckpt-1`, go
 through fsspec, which is imported only then. Files are read in ranges, so that only the bytes that a
@@ -7,8 +7,6 @@ caller needs cross the network. `confinement` can limit all this to one director
 
 from __future__ import annotations
 
-import errno
-import operator
 import os
 import re
 import stat
@@ -17,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import islice
-from pathlib import PurePath
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from operator import eq
+from typing import BinaryIO, NamedTuple, TypeVar
 
 from ckpt_viz.errors import (
     CkptVizError,
@@ -29,8 +27,14 @@ from ckpt_viz.errors import (
     UnsupportedError,
 )
 from ckpt_viz.formats.storage import confinement
+from ckpt_viz.formats.storage.file_systems import (
+    file_system_of,
+    local_errors,
+    not_regular,
+    remote_kind,
+    remote_kinds_in,
+)
 
-_MAX_SHOWN = 300  # characters of a path that is too long for a file
 MAX_NAMES = 400_000
 """The most names that `list_directory` returns: those of 100,000 checkpoints and more."""
 
@@ -43,7 +47,6 @@ _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 
 _T = TypeVar("_T")
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_MODULE_OF_FSSPEC = {"gs": "gcsfs", "gcs": "gcsfs", "s3": "s3fs", "az": "adlfs", "abfs": "adlfs"}
 
 
 class File(ABC):
@@ -134,14 +137,12 @@ def is_remote(path: str) -> bool:
 
 def is_file(path: str) -> bool:
     """Return whether a regular file exists; raise CkptVizError if that is unknown."""
-    description = _describe(path)
-    return description is not None and description.kind == "file"
+    return _describe(path).kind == "file"
 
 
 def is_directory(path: str) -> bool:
     """Return whether a directory exists; raise CkptVizError if that is unknown."""
-    description = _describe(path)
-    return description is not None and description.kind == "directory"
+    return _describe(path).kind == "directory"
 
 
 def may_be_read(path: str) -> bool:
@@ -180,8 +181,8 @@ def file_stamp(path: str) -> tuple[int, ...] | None:
 
 def file_size(path: str) -> int | None:
     """Return a regular file's size in bytes, None if there is none; raise as `is_file`."""
-    description = _describe(path)
-    return description.size if description is not None and description.kind == "file" else None
+    kind, size = _describe(path)
+    return size if kind == "file" else None
 
 
 def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
@@ -193,8 +194,8 @@ def file_sizes(paths: Sequence[str]) -> list[int | CkptVizError | None]:
         return [_size_or_error(path) for path in paths]
     from concurrent.futures import ThreadPoolExecutor  # slow to import
 
-    with suppress(CkptVizError), _remote_errors(paths[0]):
-        _file_system(paths[0])  # its modules are imported once, here
+    with suppress(CkptVizError), file_system_of(paths[0]):
+        pass  # its modules are imported once, here
     with ThreadPoolExecutor(min(len(paths), _REQUESTS)) as threads:
         return list(threads.map(_size_or_error, paths))
 
@@ -241,7 +242,11 @@ _Entries = dict[str, Callable[[], bool]]
 
 
 def _entries(path: str) -> _Entries:
-    entries = _remote_entries(path) if is_remote(path) else _local_entries(path)
+    if is_remote(path):
+        kinds = remote_kinds_in(path)
+        entries: _Entries = {name: partial(eq, kind, "file") for name, kind in kinds.items()}
+    else:
+        entries = _local_entries(path)
     if len(entries) > MAX_NAMES:
         raise UnsupportedError(
             f"{path}: has more than {MAX_NAMES} names; expected the prefix of a checkpoint in it, "
@@ -275,17 +280,21 @@ def split(path: str) -> tuple[str, str]:
 
 
 class _Description(NamedTuple):
-    kind: str
-    """"file", "directory" or "other": a pipe or a device."""
+    kind: str  # "file", "directory", "none" or "other": a pipe or a device
     size: int | None
 
 
-def _describe(path: str) -> _Description | None:
-    """Return the kind of entry at a path, None if there is none."""
+def _describe(path: str) -> _Description:
+    """Return the kind of entry at a path, and its size if known."""
     try:
-        return _describe_remote(path) if is_remote(path) else _describe_local(path)
+        if is_remote(path):
+            return _Description(*remote_kind(path))
+        status = _stat(path)
     except FileNotFoundError:
-        return None
+        return _Description("none", None)
+    is_folder = stat.S_ISDIR(status.st_mode)
+    kind = "file" if stat.S_ISREG(status.st_mode) else "directory" if is_folder else "other"
+    return _Description(kind, status.st_size)
 
 
 # --- the operating system's files
@@ -295,14 +304,14 @@ class _LocalFile(File):
     def __init__(self, path: str) -> None:
         # Check the path first, since opening a device may already have an effect. Check again once
         # it is open, since it may be another file by then.
-        with _local_errors(path), confinement.at(path) as place:
+        with local_errors(path), confinement.at(path) as place:
             if not stat.S_ISREG(place.stat().st_mode):
-                raise _not_regular(path)
+                raise not_regular(path)
             descriptor = place.open(_READING)
             try:
                 status = os.fstat(descriptor)
                 if not stat.S_ISREG(status.st_mode):
-                    raise _not_regular(path)
+                    raise not_regular(path)
                 self._file: BinaryIO = os.fdopen(descriptor, "rb")
             except BaseException:
                 os.close(descriptor)
@@ -311,7 +320,7 @@ class _LocalFile(File):
 
     def _read(self, offset: int, size: int) -> bytes:
         confinement.spend(self.path, size)
-        with _local_errors(self.path):
+        with local_errors(self.path):
             self._file.seek(offset)
             try:
                 return self._file.read(size)
@@ -324,25 +333,15 @@ class _LocalFile(File):
         self._file.close()
 
 
-def _describe_local(path: str) -> _Description:
-    status = _stat(path)
-    kind = "other"
-    if stat.S_ISREG(status.st_mode):
-        kind = "file"
-    elif stat.S_ISDIR(status.st_mode):
-        kind = "directory"
-    return _Description(kind, status.st_size)
-
-
 def _stat(path: str) -> os.stat_result:
-    with _local_errors(path, is_looked_at=True), confinement.at(path) as place:
+    with local_errors(path, is_looked_at=True), confinement.at(path) as place:
         return place.stat()
 
 
 @contextmanager
 def _listed(path: str) -> Iterator[dict[str, os.DirEntry[str]]]:
     """Yield the entries of a directory by name, without those that a confinement hides."""
-    with _local_errors(path), confinement.at(path or os.curdir) as place, _scanned(place) as listed:
+    with local_errors(path), confinement.at(path or os.curdir) as place, _scanned(place) as listed:
         entries = {entry.name: entry for entry in islice(listed, MAX_NAMES + 1)}
         scope = confinement.current()
         names = list(entries) if scope is None else scope.shown_names(list(entries))
@@ -379,38 +378,6 @@ def _scanned(place: confinement.Place) -> Iterator[Iterator[os.DirEntry[str]]]:
         os.close(descriptor)
 
 
-@contextmanager
-def _local_errors(path: str, *, is_looked_at: bool = False) -> Iterator[None]:
-    try:
-        yield
-    # A file on the way where a directory should be; a NUL in the path.
-    except (FileNotFoundError, NotADirectoryError, ValueError) as error:
-        raise _gone(path) from error
-    except PermissionError as error:
-        # A user who may search all directories on the way may look at the entry.
-        closed = _closed_directory(path) if is_looked_at else None
-        denied, what = (path, "read") if closed is None else (closed, "searched")
-        raise DeniedError(
-            f"{denied}: cannot be {what}: permission denied; ask its owner for the permission, or "
-            "open a copy that you may read"
-        ) from error
-    except OSError as error:
-        # No file can have this name; another machine has removed the file from a network's disk.
-        if error.errno in (errno.ENAMETOOLONG, errno.ESTALE):
-            raise _gone(path) from error
-        raise CkptVizError(
-            f"{path}: cannot be read: {error.strerror or error}; try again, or open a copy"
-        ) from error
-
-
-def _closed_directory(path: str) -> str | None:
-    """Return the first directory on the way that this user may not search; None behind a link."""
-    directory = os.path.dirname(path) or os.curdir
-    above = [directory, *map(str, PurePath(directory).parents)]
-    is_open = partial(os.access, mode=os.X_OK, effective_ids=os.access in os.supports_effective_ids)
-    return next((folder for folder in reversed(above) if not is_open(folder)), None)
-
-
 # --- fsspec's files
 
 
@@ -419,88 +386,14 @@ class _RemoteFile(File):
         if end is not None:
             super().__init__(path, end)
             return
-        description = _describe_remote(path)
-        if description.kind != "file":
-            raise _not_regular(path)
-        if description.size is None:
+        kind, size = remote_kind(path)
+        if kind != "file":
+            raise not_regular(path)
+        if size is None:
             raise UnsupportedError(f"{path}: the server does not send the file's size")
-        super().__init__(path, description.size)
+        super().__init__(path, size)
 
     def _read(self, offset: int, size: int) -> bytes:
-        with _remote_errors(self.path):
-            file_system, inside = _file_system(self.path)
+        with file_system_of(self.path) as (file_system, inside):
             # Not open(): most of its file objects read megabytes ahead.
             return bytes(file_system.cat_file(inside, start=offset, end=offset + size))
-
-
-def _file_system(path: str) -> tuple[Any, str]:
-    """Return fsspec's file system for a path, and the path inside it."""
-    confinement.check_remote(path)
-    try:
-        from fsspec.core import url_to_fs
-    except ImportError as error:
-        raise UnsupportedError(
-            f'{path}: reading from there needs fsspec; pip install "ckpt-viz[remote]"'
-        ) from error
-    scheme = path.partition("://")[0]
-    try:
-        file_system, inside = url_to_fs(path)
-    except ImportError as error:
-        package = _MODULE_OF_FSSPEC.get(scheme, error.name or f"fsspec's support of {scheme}")
-        raise UnsupportedError(
-            f"{path}: reading from there needs {package} ({error}); pip install {package}"
-        ) from error
-    except ValueError as error:
-        raise UnsupportedError(f"{path}: {error}") from error
-    return file_system, str(inside)
-
-
-def _describe_remote(path: str) -> _Description:
-    with _remote_errors(path):
-        file_system, inside = _file_system(path)
-        # A program may have saved since the directory was listed, perhaps by other code.
-        file_system.invalidate_cache(split(inside)[0])
-        info = file_system.info(inside)
-        kind = info["type"] if info["type"] in ("file", "directory") else "other"
-        return _Description(kind, info.get("size"))
-
-
-def _remote_entries(path: str) -> _Entries:
-    with _remote_errors(path):
-        file_system, inside = _file_system(path)
-        file_system.invalidate_cache(inside)  # a program may have saved since the last time
-        listed = file_system.ls(inside, detail=True)
-        kinds = {str(entry["name"]).rstrip("/"): entry["type"] for entry in listed}
-        inside = inside.rstrip("/")
-        if list(kinds) == [inside]:  # fsspec lists a file as a directory that contains itself
-            raise _gone(path)
-        kinds.pop(inside, None)  # buckets may hold an object with the directory's own name
-        return {
-            path.rpartition("/")[2]: partial(operator.eq, kind, "file")
-            for path, kind in kinds.items()
-        }
-
-
-@contextmanager
-def _remote_errors(path: str) -> Iterator[None]:
-    try:
-        yield
-    except CkptVizError:
-        raise
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise _gone(path) from error
-    # Each file system raises the errors of its client library: aiohttp's, botocore's ...
-    except Exception as error:
-        reason = str(error) or type(error).__name__
-        raise CkptVizError(
-            f"{path}: cannot be read: {reason}; check the address and your access, then try again"
-        ) from error
-
-
-def _gone(path: str) -> GoneError:
-    shown = path if len(path) <= _MAX_SHOWN else f"{path[:_MAX_SHOWN]}..."
-    return GoneError(f"{shown}: this file has disappeared; check the path, then read again")
-
-
-def _not_regular(path: str) -> CkptVizError:
-    return CkptVizError(f"{path}: cannot be read: not a regular file")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.nodes.keys import checkpoint_key, escape_local_name
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 
 if TYPE_CHECKING:
     from ckpt_viz.formats.arrays.tensors import Array

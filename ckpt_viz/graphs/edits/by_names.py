@@ -11,7 +11,8 @@ from ckpt_viz.errors import EditError
 from ckpt_viz.graphs.edits.draft import edited_title
 from ckpt_viz.graphs.edits.edited_access import EditedAccess
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.scopes import NamedVariable, scope_nodes
 from ckpt_viz.ground.text import readable
 

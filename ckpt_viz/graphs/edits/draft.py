@@ -21,7 +21,8 @@ from ckpt_viz.graphs.nodes.keys import (
     slot_key,
 )
 from ckpt_viz.graphs.nodes.nodes import ROOT, Attribute, Child, Node, Role, SlotVariable
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
 
 _EDITED = ", edited"

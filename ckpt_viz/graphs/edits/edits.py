@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from ckpt_viz.errors import EditError, NoSuchNodeError
 from ckpt_viz.graphs.edits.by_names import is_scope, only_names, renamed_names, without_names
 from ckpt_viz.graphs.edits.draft import Draft, is_list, numbered
-from ckpt_viz.graphs.nodes.names import THE_ROOT, child_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Child, Role, SlotVariable
+from ckpt_viz.graphs.nodes.printed_names import THE_ROOT, child_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import readable
 

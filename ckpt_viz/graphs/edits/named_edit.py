@@ -11,8 +11,8 @@ from ckpt_viz.graphs.edits import edits
 from ckpt_viz.graphs.edits.draft import is_list
 from ckpt_viz.graphs.edits.edited_access import node_after
 from ckpt_viz.graphs.edits.edits import Part, called, node_of
-from ckpt_viz.graphs.nodes.names import child_of
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import child_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground import expressions
 

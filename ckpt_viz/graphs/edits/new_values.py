@@ -13,7 +13,8 @@ from ckpt_viz.graphs.edits.draft import edited_title
 from ckpt_viz.graphs.edits.edited_access import EditedAccess, NewValue, new_values_of
 from ckpt_viz.graphs.edits.edits import called, node_of
 from ckpt_viz.graphs.nodes.nodes import Attribute
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import shape_words
 
 

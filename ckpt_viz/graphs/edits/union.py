@@ -11,7 +11,8 @@ from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.graphs.edits.edited_access import first_graph
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import Child, Fingerprint, Node, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
 from ckpt_viz.ground.text import listed
 

@@ -9,17 +9,17 @@ marks keeps a row of its own.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, cached_property
+from collections.abc import Container, Mapping, Sequence
+from functools import cache
 from itertools import groupby
 from types import MappingProxyType
 
+from ckpt_viz.graphs.layers.blocks import MAX_BLOCKS, first_block, follows, without_numbers
 from ckpt_viz.graphs.layers.calls import Call, consumers_of, in_call_order
+from ckpt_viz.graphs.layers.rows import LayerGroup, Layers
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, is_chosen, is_holder, names_of
+from ckpt_viz.graphs.nodes.names import is_chosen, is_holder, names_of
 from ckpt_viz.graphs.nodes.nodes import (
     ROOT,
     VALUE_ROLES,
@@ -34,98 +34,8 @@ from ckpt_viz.graphs.nodes.tree import NOWHERE, Tree
 from ckpt_viz.graphs.slots.hanging import BLOCKS, Hanging, hanging_from_optimizers
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 
-# A block up to its number and a separator, as in `block0_attn`, `block_1_expand`, `block4a_dwconv`.
-_BLOCK = re.compile(r"(?P<stem>.*?[^\W\d_][_-]?)(?P<number>\d+[a-z]?)_(?=.*[^\d_])", re.DOTALL)
-_NUMBERS = re.compile(r"[_-]?\d+")  # Keras numbers names that it makes: softmax, softmax_1
-_MAX_NAME = 100  # characters of a name in which we look for a block or a number
-_MAX_BLOCKS = 8  # blocks in one another
 _KEPT_ROLES = (Role.LAYER, Role.OPTIMIZER)
 _NO_MARKS: Mapping[int, object] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class LayerGroup:
-    """A row for several rows: the layers of a block, or parts that are alike.
-
-    `first` and `last` are the names of its first and last member; a block has one name. `size` is
-    the number of its members. Only an attribute that no checkpoint holds has none.
-    """
-
-    first: str
-    last: str
-    size: int
-    is_alike: bool
-
-
-@dataclass(frozen=True)
-class Layers:
-    """A place for every node that is not folded, by id; groups have the ids after those of nodes.
-
-    `parents` is NOWHERE for the root and for nodes without a row of their own. Those are the
-    `folded` ones, and those that share a row: `through` gives all nodes of such a row on one path,
-    outermost first. `names` has what people call each node; the `unnamed` ones are private and add
-    nothing to the title of their row. `hanging` counts by row the variables of a model that an
-    optimizer alone holds: such a row is beside the other layers of that model. `lost` has the rows
-    of attributes in which values are that no checkpoint holds.
-    """
-
-    parents: tuple[int, ...]
-    children: tuple[tuple[int, ...], ...]
-    names: tuple[str, ...]
-    groups: tuple[LayerGroup, ...]
-    through: Mapping[int, tuple[int, ...]]
-    folded: tuple[int, ...]
-    unnamed: frozenset[int]
-    hanging: Mapping[int, int]
-    lost: Mapping[int, NotSaved]
-
-    def path(self, row: int) -> tuple[int, ...]:
-        """Return the nodes of a node's row on one path, outermost first."""
-        return self.through.get(row, (row,))
-
-    def group(self, row: int) -> LayerGroup | None:
-        """Return the group of a row; None for a node."""
-        count = len(self.parents) - len(self.groups)
-        return None if row < count else self.groups[row - count]
-
-    def title(self, row: int) -> str:
-        """Return what people call a row: the names of all its nodes, "" for the root alone."""
-        if (group := self.group(row)) is not None:
-            return f"{group.first} … {group.last}" if group.is_alike else group.first
-        return self._title(row, {})
-
-    def titles_with(self, names: Mapping[int, str]) -> Mapping[int, str]:
-        """Return the titles of the rows that have another title with other names of some nodes."""
-        ends: dict[int, tuple[str, str]] = {}
-        for row in reversed([*self.preorder()] if names else []):
-            group, below = self.group(row), self.children[row]
-            if group is None:
-                if any(node_id in names for node_id in self.path(row)):
-                    ends[row] = (self._title(row, names),) * 2
-            elif below and (any if group.is_alike else all)(child in ends for child in below):
-                own = ((self.title(child),) * 2 for child in (below[0], below[-1]))
-                (first, _), (_, last) = map(ends.get, (below[0], below[-1]), own)
-                ends[row] = (first, last)
-        return {row: a if a == b else f"{a} … {b}" for row, (a, b) in ends.items()}
-
-    def _title(self, row: int, names: Mapping[int, str]) -> str:
-        first, *others = self.path(row)
-        parts = [names.get(node, self.names[node]) for node in others if node not in self.unnamed]
-        own = ROOT_NAME if row == ROOT and parts else names.get(first, self.names[first])
-        return " · ".join([own, *parts])
-
-    @cached_property
-    def shown_in(self) -> tuple[int, ...]:
-        """For each node the row that shows it; NOWHERE for a folded node."""
-        shown = [NOWHERE] * (len(self.parents) - len(self.groups))
-        for row in self.preorder():
-            for node_id in self.path(row) if row < len(shown) else ():
-                shown[node_id] = row
-        return tuple(shown)
-
-    def preorder(self) -> Iterator[int]:
-        """Yield the id of every row, parents before children."""
-        return walks.below(self.children)
 
 
 def layers_of(
@@ -327,9 +237,9 @@ class _Draft:
         return row < len(self.nodes) and self.nodes[row].role is Role.OPTIMIZER
 
     def _blocks(self, rows: list[int], depth: int = 0) -> list[int]:
-        if depth == _MAX_BLOCKS or len(rows) < 2:
+        if depth == MAX_BLOCKS or len(rows) < 2:
             return rows
-        prefixes = [_BLOCK.match(self.names[row][:_MAX_NAME]) for row in rows]
+        prefixes = [first_block(self.names[row]) for row in rows]
         numbers: dict[str, set[str]] = {}
         for prefix in filter(None, prefixes):
             numbers.setdefault(prefix["stem"], set()).add(prefix["number"])
@@ -371,7 +281,7 @@ class _Draft:
         is_value = row < len(self.nodes) and self.nodes[row].role in VALUE_ROLES
         can_repeat = not is_value or self.names[row].isdecimal()
         is_alike = can_repeat and signatures[before] == signatures[row]
-        return is_alike and _follows(self.names[before], self.names[row])
+        return is_alike and follows(self.names[before], self.names[row])
 
     def _new_alike(self, members: list[int]) -> int:
         ends = self.names[members[0]], self.names[members[-1]]
@@ -389,7 +299,7 @@ class _Draft:
         Layers of different names are never alike, whatever attributes hold them.
         """
         known: dict[object, int] = {}
-        numbers, bare = [0] * len(self.children), cache(_without_numbers)
+        numbers, bare = [0] * len(self.children), cache(without_numbers)
         for row in reversed(list(walks.below(self.children))):
             below = [(bare(self.names[c]), numbers[c]) for c in self.children[row]]
             is_node = row < len(self.nodes) and len(below) > 1
@@ -402,7 +312,7 @@ class _Draft:
         if row >= len(self.nodes):
             return None
         node = self.nodes[row]
-        own_name = node.own_name and _without_numbers(node.own_name)
+        own_name = node.own_name and without_numbers(node.own_name)
         lost = tuple([note.name for note in node.not_saved if note.is_lost])
         kind = node.role, node.type_name, own_name or "", values_of(node)
         return *kind, node.error, self.marks.get(row), lost
@@ -440,43 +350,3 @@ class _Draft:
             self.hanging,
             self.lost,
         )
-
-
-def blocks_in(name: str) -> Iterator[tuple[str, str]]:
-    """Yield the blocks to which a layer of this name may belong, outermost first.
-
-    Of each, yield its name up to the number, and its whole name.
-
-    >>> [*blocks_in("conv2_block1_out"), *blocks_in("block0_attn"), *blocks_in("dense_1")]
-    [('conv', 'conv2'), ('conv2_block', 'conv2_block1'), ('block', 'block0')]
-    """
-    name, at = name[:_MAX_NAME], 0
-    for _ in range(_MAX_BLOCKS):
-        if (block := _BLOCK.match(name[at:])) is None:
-            return
-        yield name[: at + block.end("stem")], name[: at + block.end("number")]
-        at += block.end()
-
-
-def _without_numbers(name: str) -> str:
-    return _NUMBERS.sub("", name)
-
-
-def _follows(before: str, after: str) -> bool:
-    """Return whether two names differ in one number alone, and this number counts up.
-
-    >>> _follows("block9", "block10"), _follows("0_conv", "3_conv"), _follows("a1_b1", "a2_b2")
-    (True, False, False)
-    >>> _follows("dense", "dense_1")  # Keras numbers its own names from here
-    True
-    """
-    if after == f"{before}_1":
-        return True
-    if max(len(before), len(after)) > _MAX_NAME:
-        return False
-    parts = re.split(r"(\d+)", before), re.split(r"(\d+)", after)
-    differing = [(x, y) for x, y in zip(*parts, strict=False) if x != y]
-    if len(parts[0]) != len(parts[1]) or len(differing) != 1:
-        return False
-    (x, y) = differing[0]
-    return x.isdecimal() and y.isdecimal() and len(y) < 16 and int(y) == int(x) + 1

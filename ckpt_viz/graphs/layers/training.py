@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from enum import Enum
 
@@ -44,6 +45,18 @@ def trainings_of(
     for node_id in _left_out(nodes, tree, trainings):
         trainings[node_id] = Training.LEFT_OUT
     return trainings
+
+
+def counted_by_training(
+    trainings: Sequence[Training | None], parameters: Sequence[int]
+) -> dict[Training, int]:
+    """Return how many parameters each training has; empty if nothing is known of any node."""
+    counts: Counter[Training] = Counter()
+    if any(trainings):
+        for training, number in zip(trainings, parameters, strict=True):
+            if training is not None:
+                counts[training] += number
+    return {training: counts[training] for training in Training if counts[training]}
 
 
 def _of_variable(node: Node) -> Training:

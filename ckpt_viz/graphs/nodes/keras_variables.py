@@ -115,6 +115,15 @@ def is_of_every_layer(name: str) -> bool:
     return name in _NAMES
 
 
+def is_of_keras(class_name: str) -> bool:
+    """Return whether a layer of Keras has this class, or may have: then nobody names its values.
+
+    >>> is_of_keras("BatchNormalization"), is_of_keras("MyNorm")
+    (True, False)
+    """
+    return path_component(class_name) in _ROWS
+
+
 def is_automatic(name: str, class_name: str | None) -> bool:
     """Return whether Keras made the name of a layer: of its class, with the number of the object.
 

@@ -1,8 +1,6 @@
-"""The names of nodes, in any graph: TensorFlow's and people's. No other module makes any.
+"""What people call the nodes of any graph. No other module makes names, but `printed_names`.
 
-The names that people give come first in all texts: `LayerNames`. TensorFlow's names are in second
-place and in data, where people compare with its messages. They are cut where they are too long to
-read: `readable_name`, and `readable_place` for the way through the model.
+The names that people give come first in all texts: `LayerNames`.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from typing import Protocol
 
 from ckpt_viz.graphs.nodes.exported import COPIES
 from ckpt_viz.graphs.nodes.keras_variables import (
@@ -23,18 +20,19 @@ from ckpt_viz.graphs.nodes.keras_variables import (
     part_name,
     path_component,
 )
-from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, SlotRule, has_value
+from ckpt_viz.graphs.nodes.nodes import ROOT, VALUE_ROLES, Node, Role, has_value
+from ckpt_viz.graphs.nodes.printed_names import (
+    THE_ROOT,
+    NamedGraph,
+    child_of,
+    path_to,
+    readable_name,
+)
 from ckpt_viz.graphs.nodes.tree import Tree
-from ckpt_viz.ground.text import CUT, MOST_READABLE, count, readable
+from ckpt_viz.ground.text import count, readable
 
-ROOT_NAME = "(root)"  # in TensorFlow's errors and warnings
-THE_ROOT = "the root"  # for people
-STATE_OF, STATE_FOR = "'s state '", "' for "  # before and behind a slot's name, in TensorFlow's
-_MAX_STEPS = 50
 _MOST_PLACES = 10_000  # of a graph that are remembered
 
-EdgeTo = Callable[[int], tuple[int, str]]
-"""Returns the parent of a node, and the name of the edge from there."""
 
 _LAYERS = "layers"  # of a model, in Keras' files
 _PLACE = re.compile(rf"(?:layer-|layer_with_weights-)?\d+|{_LAYERS}\[\d+\]")
@@ -43,106 +41,6 @@ _FUNCTIONAL = "_functional"  # what a Sequential of Keras 3 has beside its own l
 _LISTS_OF_KERAS_3 = frozenset({"_operations", "_layers"})
 _LAYER_OF_KERAS_2 = re.compile(r"layer-(\d{1,9})")
 _WEIGHTED_OF_KERAS_2 = re.compile(r"layer_with_weights-\d{1,9}")
-
-
-class NamedGraph(Protocol):
-    """A graph, as far as the names of its nodes come from it."""
-
-    @property
-    def nodes(self) -> Sequence[Node]:
-        """The nodes, by node id."""
-
-    @property
-    def first_edges(self) -> Mapping[int, tuple[int, str]]:
-        """For each reachable node but the root: parent and local name of its first path."""
-
-    @property
-    def tree(self) -> Tree:
-        """The place of each node in the outline."""
-
-
-# --- TensorFlow's names
-
-
-def tensorflow_name(graph: NamedGraph, node_id: int, *, is_cut: bool = False) -> str:
-    """Return a node's first breadth-first path; of a declared slot variable, whose state it is."""
-
-    def dotted(node_id: int) -> str:
-        if node_id != ROOT and node_id not in graph.first_edges:
-            return f"(unreachable node {node_id})"
-        return _path(node_id, graph.first_edges.__getitem__, is_cut=is_cut)
-
-    slot = graph.nodes[node_id].slot
-    if slot is None or slot.optimizer is None or slot.rule is not SlotRule.DECLARED:
-        return dotted(node_id)
-    slot_name = readable(slot.name) if is_cut else slot.name
-    return tensorflow_state(dotted(slot.optimizer), slot_name, dotted(slot.variable))
-
-
-def readable_name(graph: NamedGraph, node_id: int) -> str:
-    """Return a node's name, `Graph.name`; if it is too deep to read, only the end.
-
-    In a chain of 100,000 nodes the names themselves have 25 billion characters.
-    """
-    return tensorflow_name(graph, node_id, is_cut=True)
-
-
-def readable_place(graph: NamedGraph, node_id: int) -> str:
-    """Return a node's place in the outline, `Graph.path`, spelled like its name.
-
-    TensorFlow names a node by the shortest path to it. For an optimizer's variables that path leads
-    through the optimizer's lists; a person would go through the model.
-    """
-    tree = graph.tree
-    return _path(node_id, lambda node: (tree.parents[node], tree.labels[node]))
-
-
-def tensorflow_state(optimizer: str, slot_name: str, variable: str) -> str:
-    """Return TensorFlow's name of a slot variable, with its names of the two others."""
-    return f"{optimizer}{STATE_OF}{slot_name}{STATE_FOR}{variable}"
-
-
-def child_of(holder: str, local_name: str) -> str:
-    """Return the name of a child, with the name of its holder."""
-    return dotted((holder, local_name))
-
-
-def dotted(names: Iterable[str]) -> str:
-    """Return a path of names."""
-    return ".".join(names)
-
-
-def names_in(path: str) -> list[str]:
-    """Return the names of a path; one with dots in it is several.
-
-    >>> names_in(dotted(("model", "dense", "kernel")))
-    ['model', 'dense', 'kernel']
-    """
-    return path.split(".")
-
-
-def without_root(name: str) -> str:
-    """Return a name of TensorFlow's without "(root)." before it, and the root in words.
-
-    >>> without_root("(root).model"), without_root("(root)")
-    ('model', 'the root')
-    """
-    return THE_ROOT if name == ROOT_NAME else name.removeprefix(f"{ROOT_NAME}.")
-
-
-def _path(
-    node_id: int, edge_to: EdgeTo, *, root: Sequence[str] = (ROOT_NAME,), is_cut: bool = True
-) -> str:
-    """Return the path to a node, from `root` on; of a cut one that is too deep, only the end."""
-    names: list[str] = []
-    characters = 0
-    while node_id != ROOT:
-        if is_cut and (len(names) >= _MAX_STEPS or characters > MOST_READABLE):
-            return dotted((f"{''.join(root)}{CUT}", *reversed(names)))
-        node_id, local_name = edge_to(node_id)
-        names.append(readable(local_name) if is_cut else local_name)
-        characters += len(local_name)
-    return dotted((*root, *reversed(names)))
 
 
 # --- people's names
@@ -174,7 +72,7 @@ class LayerNames:
     def _place(self) -> Callable[[int], str]:
         names, holders = self._names, self._holders
         return lru_cache(_MOST_PLACES)(
-            lambda node_id: _path(node_id, lambda node: (holders[node], names[node]), root=())
+            lambda node_id: path_to(node_id, lambda node: (holders[node], names[node]), root=())
         )
 
     def names_up(self, node_id: int) -> Iterator[str]:
@@ -190,7 +88,7 @@ class LayerNames:
     def own_place(self, node_id: int) -> str:
         """Return the path of a node in the own names of layers, so far as they have any."""
         nodes, names, holders = self.graph.nodes, self._names, self._holders
-        return _path(
+        return path_to(
             node_id, lambda node: (holders[node], nodes[node].own_name or names[node]), root=()
         )
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ckpt_viz.graphs.nodes.names import NamedGraph
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import NamedGraph
 
 
 def same_places(before: NamedGraph, after: NamedGraph) -> Callable[[int], int | None]:

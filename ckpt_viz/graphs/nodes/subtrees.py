@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-from ckpt_viz.graphs.nodes.nodes import Child, Node, has_value
+from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Child, Node, has_value
+from ckpt_viz.ground.expressions import ROOT_ARGUMENT, is_attribute
 
 EMPTY = 0  # the signature of a node that neither holds a value nor leads to one
 
@@ -78,3 +79,16 @@ def values_of(node: Node) -> object:
 
 
 _content = attrgetter("name", "dtype", "shape")
+
+
+def attribute_holders(nodes: Sequence[Node]) -> frozenset[int]:
+    """Return the nodes whose children have the names of attributes in Python."""
+    own = [(ROOT, SAVE_COUNTER), (ROOT, ROOT_ARGUMENT)]  # of a tf.train.Checkpoint
+    return frozenset(
+        node_id
+        for node_id, node in enumerate(nodes)
+        if all(
+            is_attribute(child.local_name) or (node_id, child.local_name) in own
+            for child in node.children
+        )
+    )

@@ -8,6 +8,7 @@ gives every node one place, the most natural of its paths; the other edges are a
 from __future__ import annotations
 
 import heapq
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -168,3 +169,29 @@ def _children(
         if parent != NOWHERE:
             children[parent].setdefault(node_id)
     return tuple(map(tuple, children))
+
+
+def edges_to(nodes: Sequence[Node]) -> tuple[tuple[Edge, ...], ...]:
+    """Return for each node the parent and the local name of every edge that leads to it."""
+    edges: list[list[Edge]] = [[] for _ in nodes]
+    for parent, node in enumerate(nodes):
+        for child in node.children:
+            edges[child.node_id].append((parent, child.local_name))
+    return tuple(map(tuple, edges))
+
+
+def first_edges(nodes: Sequence[Node]) -> dict[int, tuple[int, str]]:
+    """Return the edge by which a breadth-first walk from the root first finds each node."""
+    links: dict[int, tuple[int, str]] = {}
+    queue = deque([ROOT])
+    while queue:
+        node_id = queue.popleft()
+        for child in nodes[node_id].children:
+            if child.node_id != ROOT and child.node_id not in links:
+                links[child.node_id] = (node_id, child.local_name)
+                queue.append(child.node_id)
+    for node in nodes:
+        for slot in node.slot_variables:
+            if slot.slot_variable != ROOT and slot.variable in links:
+                links.setdefault(slot.slot_variable, (slot.variable, slot.slot_name))
+    return links

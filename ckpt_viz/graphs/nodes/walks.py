@@ -57,18 +57,30 @@ def with_value_below(nodes: Sequence[Node]) -> set[int]:
         for node_id, node in enumerate(nodes)
         if node.attributes or node.slot_variables or node.registered_saver is not None
     }
+    return leading_to(
+        valued, len(nodes), lambda holder: [child.node_id for child in nodes[holder].children]
+    )
+
+
+def leading_to(ends: set[int], size: int, children: Callable[[int], Sequence[int]]) -> set[int]:
+    """Return some nodes of a graph of `size` nodes, and all that lead to them.
+
+    >>> sorted(leading_to({2}, 4, [[1, 3], [2], [], []].__getitem__))
+    [0, 1, 2]
+    """
+    leading = set(ends)
     # Most children come after their holders: from the end on, few holders remain open.
     open_holders: defaultdict[int, list[int]] = defaultdict(list)
-    for holder in range(len(nodes) - 1, -1, -1):
-        if holder not in valued:
-            children = [child.node_id for child in nodes[holder].children]
-            if not valued.isdisjoint(children):
-                valued.add(holder)
+    for holder in range(size - 1, -1, -1):
+        if holder not in leading:
+            below_holder = children(holder)
+            if not leading.isdisjoint(below_holder):
+                leading.add(holder)
                 continue
-            for child in children:
+            for child in below_holder:
                 open_holders[child].append(holder)
-    start = valued.intersection(open_holders)
-    return valued | reached(start, lambda node_id: open_holders.get(node_id, ()))
+    start = leading.intersection(open_holders)
+    return leading | reached(start, lambda node_id: open_holders.get(node_id, ()))
 
 
 def slots_by_optimizer(nodes: Sequence[Node]) -> Mapping[int, Sequence[int]]:

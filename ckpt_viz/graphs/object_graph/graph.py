@@ -3,131 +3,30 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from difflib import get_close_matches
-from enum import Enum, auto
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.errors import NoSuchNodeError, NoSuchTensorError, SourceError, UnsupportedError
+from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.nodes.keys import part_in_words, without_part
-from ckpt_viz.graphs.nodes.names import LayerNames, tensorflow_name, without_root
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Fingerprint, Node, Stored
-from ckpt_viz.graphs.nodes.tree import Tree, last_edges, spanning_tree
-from ckpt_viz.ground.expressions import ROOT_ARGUMENT, is_attribute, operand
+from ckpt_viz.graphs.nodes.printed_names import tensorflow_name
+from ckpt_viz.graphs.nodes.subtrees import attribute_holders
+from ckpt_viz.graphs.nodes.tree import Tree, edges_to, first_edges, last_edges, spanning_tree
+from ckpt_viz.graphs.object_graph.provenance import KERAS, LAYOUTS, TFJS, Layout, Origin, Provenance
+from ckpt_viz.ground.expressions import operand
 
 if TYPE_CHECKING:  # importing numpy takes as long as opening a checkpoint
     from ckpt_viz.formats.arrays.tensors import Array
-    from ckpt_viz.graphs.layers.layers import Layers
+    from ckpt_viz.graphs.layers.rows import Layers
     from ckpt_viz.graphs.layers.training import Training
     from ckpt_viz.graphs.object_graph.lookup import Lookup
     from ckpt_viz.graphs.slots.hanging import Hanging
 
-_MAX_NAMED = 300  # characters of a key in a message
 _MAX_ALIASED = 1_000_000  # characters of names in the aliases of a node
-_MAX_COMPARED = 1_000_000  # characters of names to compare with a wrong one
-
-
-class Origin(str, Enum):
-    """Where a graph was read from.
-
-    >>> cv.graph(ckpt).origin, cv.graph("ckpts/ckpt-3").origin
-    (<Origin.LIVE: 'live'>, <Origin.SAVED: 'saved'>)
-    """
-
-    LIVE = "live"
-    SAVED = "saved"
-
-
-class Format(str, Enum):
-    """How a saved graph is stored.
-
-    >>> cv.graph("ckpts/ckpt-3").provenance.format
-    <Format.OBJECT_BASED: 'object-based checkpoint'>
-    """
-
-    OBJECT_BASED = "object-based checkpoint"  # tf.train.Checkpoint
-    NAME_BASED = "name-based checkpoint"  # tf.compat.v1.train.Saver
-    NAME_BASED_V1 = "name-based checkpoint, V1 format"  # one file, before TensorFlow 1.0
-    SAVED_MODEL = "SavedModel"
-    KERAS_H5 = "Keras HDF5 file"  # .h5 of Keras 2 and 3: a model, or weights by names
-    KERAS_WEIGHTS = "Keras weights file"  # .weights.h5, or .weights.json with its shards
-    KERAS_ARCHIVE = "Keras model file"  # .keras
-    KERAS_ORBAX = "Keras checkpoint by Orbax"  # keras.callbacks.OrbaxCheckpoint
-    ORBAX = "checkpoint by Orbax"  # of any other program, such as one of Flax
-    TFJS = "TensorFlow.js layers model"  # model.json with its shards
-    TFJS_OF_KERAS_3 = "TensorFlow.js layers model of Keras 3"  # weights by the paths of `.keras`
-
-
-class Layout(Enum):
-    """How the nodes of a graph are arranged: which paths lead to the parts of a program."""
-
-    OBJECTS = auto()  # along the attributes of objects, as TensorFlow saves them
-    NAMES = auto()  # of variables
-    KERAS_PATHS = auto()  # Keras' paths: attributes, and classes with numbers
-    KERAS_NAMES = auto()  # layers and variables by their names in `.h5`
-
-
-_LAYOUTS = {
-    Format.NAME_BASED: Layout.NAMES,
-    Format.NAME_BASED_V1: Layout.NAMES,
-    Format.KERAS_H5: Layout.KERAS_NAMES,
-    Format.KERAS_WEIGHTS: Layout.KERAS_PATHS,
-    Format.KERAS_ARCHIVE: Layout.KERAS_PATHS,
-    Format.KERAS_ORBAX: Layout.KERAS_NAMES,
-    Format.ORBAX: Layout.KERAS_NAMES,
-    Format.TFJS: Layout.KERAS_NAMES,
-    Format.TFJS_OF_KERAS_3: Layout.KERAS_PATHS,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """A checkpoint in a directory: its `checkpoint` file names it, or it is only present.
-
-    >>> [kept.prefix for kept in cv.graph("ckpts").provenance.kept if not kept.is_latest]
-    ['ckpts/ckpt-1', 'ckpts/ckpt-2']
-
-    `saved_at` is in UTC, None if that file has no timestamp. `exists` says whether its index still
-    exists. `is_named` says that the file names it, `is_latest` that the file names it as the
-    latest. Two Savers that share a directory also share the file: each writes only its own
-    checkpoints.
-    """
-
-    prefix: str
-    saved_at: datetime | None
-    exists: bool
-    is_named: bool = True
-    is_latest: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """Where a saved graph was read from.
-
-    >>> cv.graph("ckpts").provenance.resolved
-    'ckpts/ckpt-3 is the latest of 3 checkpoints that ckpts/checkpoint names'
-
-    `given` is the path as passed, `prefix` the path of the files that were read. `resolved`
-    explains in a sentence how one led to the other, "" if they are the same. If `given` is a
-    directory, `kept` holds its checkpoints. Those that its `checkpoint` file does not name come
-    first, then those that it names, oldest first.
-    `written_by` is the program with its version, "Keras 2.15.0", as far as the file tells.
-    `opened_by` are the functions that read such files.
-    """
-
-    given: str
-    prefix: str
-    format: Format
-    resolved: str = ""
-    kept: tuple[Kept, ...] = ()
-    written_by: str = ""
-    opened_by: str = ""
 
 
 class Access(ABC):
@@ -257,25 +156,10 @@ class Graph:
             raise NoSuchTensorError(f"{name_or_key!r}: this graph has no source to read from")
         try:
             return self._access.value(name_or_key)
-        except NoSuchTensorError as no_key:
-            from ckpt_viz.graphs.object_graph.lookup import first_meant
+        except NoSuchTensorError:
+            from ckpt_viz.graphs.object_graph.meant import key_meant
 
-            meant = first_meant(self.meanings(name_or_key))
-            if not meant:
-                raise self._unknown(name_or_key) from no_key
-            node_id = self.the_one(meant, name_or_key)
-            own = [attribute.checkpoint_key for attribute in self.nodes[node_id].attributes]
-            if without_part(name_or_key) != name_or_key:
-                stored = (key for attribute in own for key in self.tensor_keys(attribute))
-                own = [key for key in stored if name_or_key.endswith(part_in_words(key))] or own
-            if len(own) != 1:
-                keys = [key[:_MAX_NAMED] for key in own[:3]]
-                more = f" and {len(own) - 3} more" if len(own) > 3 else ""
-                raise NoSuchTensorError(
-                    f"{self.title}: {name_or_key}: expected a node with one value, found "
-                    f"{', '.join(keys) or 'no value'}{more}"
-                ) from no_key
-            return self._access.value(own[0])
+            return self._access.value(key_meant(self, name_or_key))
 
     def beginning(self, checkpoint_key: str, count: int) -> Array:
         """Return at most this many first elements of a tensor, flat; raises as `read` does.
@@ -302,29 +186,13 @@ class Graph:
             NoSuchNodeError: No node has this name, or several have it.
         """
         from ckpt_viz.graphs.object_graph.lookup import first_meant
+        from ckpt_viz.graphs.object_graph.meant import the_one
 
-        return self.the_one(first_meant(self.meanings(name)), name)
+        return the_one(self, first_meant(self.meanings(name)), name)
 
     def meanings(self, name: str) -> Iterator[Sequence[int]]:
         """Yield the nodes that a name means as each kind of name, the most exact kind first."""
         return self._lookup.meanings(name)
-
-    def the_one(self, meant: Sequence[int], name: str) -> int:
-        """Return the only node that a name means; raises NoSuchNodeError as `node_id` does."""
-        if len(meant) == 1:
-            return meant[0]
-        shown = [self._in_full(node_id) for node_id in meant[:3]]
-        is_clear = len(set(shown)) == len(shown)
-        names = [
-            words if is_clear else f"{words} (node {node_id})"
-            for words, node_id in zip(shown, meant, strict=False)
-        ]
-        more = f" and {len(meant) - 3} more" if len(meant) > 3 else ""
-        holders = f"; {len(meant)} nodes have it: {', '.join(names)}{more}" if meant else ""
-        raise NoSuchNodeError(
-            f"{self.title}: expected the name of one node, found {name[:_MAX_NAMED]!r}"
-            f"{holders or self._close_to(name, self._names())}"
-        )
 
     def stored(self, checkpoint_key: str) -> Stored | None:
         """Return dtype and shape of the tensor stored under a key; None if there is none.
@@ -372,16 +240,12 @@ class Graph:
     @property
     def is_of_tfjs(self) -> bool:
         """Whether this is a model of TensorFlow.js, which no Python call loads as it is."""
-        form = None if self.provenance is None else self.provenance.format
-        return form in (Format.TFJS, Format.TFJS_OF_KERAS_3)
+        return self.written_by == TFJS
 
     @property
     def written_by(self) -> str:
         """The library that wrote a file which TensorFlow cannot read."""
-        form = None if self.provenance is None else self.provenance.format
-        if self.is_of_tfjs:
-            return "TensorFlow.js"
-        return "Orbax" if form in (Format.ORBAX, Format.KERAS_ORBAX) else "Keras"
+        return KERAS if self.provenance is None else self.provenance.format.library
 
     @property
     def layout(self) -> Layout:
@@ -391,13 +255,13 @@ class Graph:
         of_access: Layout | None = getattr(self._access, "layout", None)
         if of_access is not None:
             return of_access
-        known = None if self.provenance is None else _LAYOUTS.get(self.provenance.format)
+        known = None if self.provenance is None else LAYOUTS.get(self.provenance.format)
         return known or Layout.OBJECTS
 
     @property
     def stored_layout(self) -> Layout:
         """How the nodes of a file are arranged, also where its graph is taken as one of objects."""
-        known = None if self.provenance is None else _LAYOUTS.get(self.provenance.format)
+        known = None if self.provenance is None else LAYOUTS.get(self.provenance.format)
         return known or self.layout
 
     @property
@@ -457,24 +321,12 @@ class Graph:
     @cached_property
     def edges_to(self) -> tuple[tuple[tuple[int, str], ...], ...]:
         """For each node: parent and local name of every edge that leads to it."""
-        edges: list[list[tuple[int, str]]] = [[] for _ in self.nodes]
-        for parent, node in enumerate(self.nodes):
-            for child in node.children:
-                edges[child.node_id].append((parent, child.local_name))
-        return tuple(map(tuple, edges))
+        return edges_to(self.nodes)
 
     @cached_property
     def attribute_holders(self) -> frozenset[int]:
         """The nodes whose children have the names of attributes in Python, so far as they tell."""
-        own = [(ROOT, SAVE_COUNTER), (ROOT, ROOT_ARGUMENT)]  # of a tf.train.Checkpoint
-        return frozenset(
-            node_id
-            for node_id, node in enumerate(self.nodes)
-            if all(
-                is_attribute(child.local_name) or (node_id, child.local_name) in own
-                for child in node.children
-            )
-        )
+        return attribute_holders(self.nodes)
 
     @cached_property
     def trainings(self) -> Sequence[Training | None]:
@@ -499,14 +351,9 @@ class Graph:
     @cached_property
     def parameters_by_training(self) -> Mapping[Training, int]:
         """The number of parameters by what a training does to them; empty if nothing is known."""
-        from ckpt_viz.graphs.layers.training import Training
+        from ckpt_viz.graphs.layers.training import counted_by_training
 
-        counts: Counter[Training] = Counter()
-        if any(self.trainings):
-            for training, number in zip(self.trainings, self.parameters, strict=True):
-                if training is not None:
-                    counts[training] += number
-        return {training: counts[training] for training in Training if counts[training]}
+        return counted_by_training(self.trainings, self.parameters)
 
     @cached_property
     def _last_edges(self) -> dict[int, tuple[int, str]]:
@@ -552,54 +399,3 @@ class Graph:
         from ckpt_viz.graphs.object_graph.lookup import Lookup
 
         return Lookup(self, self)
-
-    def _in_full(self, node_id: int) -> str:
-        """Return the names of a node that tell it from all others: people's, then TensorFlow's."""
-        place, name = self.names.place(node_id), self.name(node_id)
-        return place if place == without_root(name) else f"{place} at {name}"[:_MAX_NAMED]
-
-    def _unknown(self, name_or_key: str) -> NoSuchTensorError:
-        return NoSuchTensorError(
-            f"{self.title}: no tensor {name_or_key!r}; expected a checkpoint key or the name "
-            f"of a node{self._close_to(name_or_key, self._names(values_only=True))}"
-        )
-
-    def _names(self, *, values_only: bool = False) -> Iterator[str]:
-        """Yield the names by which a search finds nodes, and the keys of their values."""
-        for node_id, node in enumerate(self.nodes):
-            # A node that no edge leads to has a name, but a search by name does not find it.
-            if (node.attributes or not values_only) and (
-                node_id == ROOT or node_id in self.first_edges
-            ):
-                yield self.names.place(node_id)
-                yield self.name(node_id)
-            yield from (attribute.checkpoint_key for attribute in node.attributes)
-
-    def _close_to(self, name: str, names: Iterable[str]) -> str:
-        """Return a question whether a close name was meant, "" without one."""
-        known: list[str] = []
-        budget = _MAX_COMPARED
-        for candidate in names:
-            known.append(candidate)
-            budget -= len(candidate)
-            if budget < 0:
-                break
-        close = get_close_matches(name, known, n=3)
-        return f"; did you mean {' or '.join(close)}?" if close else ""
-
-
-def first_edges(nodes: Sequence[Node]) -> dict[int, tuple[int, str]]:
-    """Return the edge by which a breadth-first walk from the root first finds each node."""
-    links: dict[int, tuple[int, str]] = {}
-    queue = deque([ROOT])
-    while queue:
-        node_id = queue.popleft()
-        for child in nodes[node_id].children:
-            if child.node_id != ROOT and child.node_id not in links:
-                links[child.node_id] = (node_id, child.local_name)
-                queue.append(child.node_id)
-    for node in nodes:
-        for slot in node.slot_variables:
-            if slot.slot_variable != ROOT and slot.variable in links:
-                links.setdefault(slot.slot_variable, (slot.variable, slot.slot_name))
-    return links

@@ -7,21 +7,19 @@ from functools import cached_property
 from itertools import chain
 from typing import Protocol
 
-from ckpt_viz.graphs.layers.layers import Layers
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes.keys import escape_local_name, parse_checkpoint_key, without_part
-from ckpt_viz.graphs.nodes.names import (
+from ckpt_viz.graphs.nodes.names import holders, slot_of, state_of
+from ckpt_viz.graphs.nodes.nodes import ROOT, SlotRule
+from ckpt_viz.graphs.nodes.printed_names import (
     ROOT_NAME,
     STATE_OF,
     THE_ROOT,
     NamedGraph,
-    holders,
     readable_name,
     readable_place,
-    slot_of,
-    state_of,
     tensorflow_state,
 )
-from ckpt_viz.graphs.nodes.nodes import ROOT, SlotRule
 from ckpt_viz.ground.text import CUT, printable, readable
 
 _SEPARATORS = (".", "/", " \u203a ")  # the last as the outline parts a block and its layer

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.graphs.nodes.names import LayerNames, readable_name, without_root
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import readable_name, without_root
 from ckpt_viz.graphs.object_graph.graph import Graph
 
 

@@ -11,10 +11,12 @@ from enum import Enum
 from functools import cached_property
 from itertools import chain
 
-from ckpt_viz.graphs.layers.layers import Layers, layers_of
+from ckpt_viz.graphs.layers.layers import layers_of
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.lookup import Lookup, first_meant
+from ckpt_viz.graphs.object_graph.meant import the_one
 from ckpt_viz.graphs.object_graph.side_names import SideNames
 from ckpt_viz.graphs.overlay.comparison_table import ComparisonTable
 from ckpt_viz.graphs.overlay.remedy import Remedy, names_the_fix
@@ -180,7 +182,7 @@ class Overlay:
     def node_id(self, name: str) -> int:
         """Return the one node that a name means, on either side; raises as `Graph.node_id` does."""
         meanings = chain(self.names.meanings(name), Lookup(self.graph, self).meanings(name))
-        return self.graph.the_one(first_meant(meanings), name)
+        return the_one(self.graph, first_meant(meanings), name)
 
     @cached_property
     def layers(self) -> Layers:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, slot_of, without_root
+from ckpt_viz.graphs.nodes.names import slot_of
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME, without_root
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.render.text import shortened
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from ckpt_viz.graphs.nodes.names import without_root
+from ckpt_viz.graphs.nodes.printed_names import without_root
 from ckpt_viz.graphs.object_graph.side_names import both_sides
 from ckpt_viz.graphs.overlay.overlay import Comparison, Overlay, Problem, State
 from ckpt_viz.graphs.render.comparison_text import painted, unpainted

@@ -47,7 +47,7 @@ class Export:
     """A format: its name, which is also the suffix, and its MIME type.
 
     `label` is its name in the menu, `help` describes its option on the command line.
-    `names_each_node` says that a text grows with every node; `needs` is a key of `_NEEDS`.
+    `names_each_node` says that a text grows with every node; `needs` is what must be built.
     """
 
     format: str
@@ -57,15 +57,12 @@ class Export:
     names_each_node: bool = False
     needs: str | None = None
 
-    @property
-    def file_name(self) -> str:
-        """The name of the file, unless the user chooses another."""
-        return f"checkpoint.{self.format}"
-
     def check_needs(self) -> None:
         """Raise UnsupportedError if this installation lacks a requirement of the format."""
-        if self.needs is not None:
-            _NEEDS[self.needs]()
+        if self.needs == "front end":
+            from ckpt_viz.graphs.render.html import check_built
+
+            check_built()
 
     def text_of(self, content: Content) -> str:
         """Return the content in this format; raises UnsupportedError as `check_needs` does."""
@@ -118,14 +115,6 @@ _WRITERS: Mapping[str, Callable[[Content], str]] = {
     "html": _html,
 }
 
-
-def _check_front_end() -> None:
-    from ckpt_viz.graphs.render.html import check_built
-
-    check_built()
-
-
-_NEEDS: Mapping[str, Callable[[], None]] = {"front end": _check_front_end}
 
 _TABLE = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 EXPORTS: Mapping[str, Export] = {entry["format"]: Export(**entry) for entry in _TABLE}

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from ckpt_viz.formats.bundles.lost_files import lost_files
-from ckpt_viz.graphs.nodes.names import readable_name
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node
+from ckpt_viz.graphs.nodes.printed_names import readable_name
 from ckpt_viz.graphs.nodes.tree import NOWHERE
-from ckpt_viz.graphs.object_graph.graph import Graph, Provenance
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Provenance
 
 VERSION = 1
 
@@ -72,10 +74,7 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         children=[{"local_name": c.local_name, "node_id": c.node_id} for c in node.children],
         attributes=list(map(_attribute, node.attributes)),
         slot=_slot(node),
-        slot_variables=[
-            {"slot_name": s.slot_name, "variable": s.variable, "slot_variable": s.slot_variable}
-            for s in node.slot_variables
-        ],
+        slot_variables=list(map(asdict, node.slot_variables)),
         registered_saver=node.registered_saver,
         config=node.config,
         trainable=node.trainable,
@@ -83,16 +82,7 @@ def _node(graph: Graph, node_id: int) -> dict[str, Any]:
         training=None if training is None else training.value,
         **_facts(node),
         collections=list(node.collections),
-        not_saved=[
-            {
-                "name": unsaved.name,
-                "type_name": unsaved.type_name,
-                "count": unsaved.count,
-                "is_lost": unsaved.is_lost,
-                "variables": unsaved.variables,
-            }
-            for unsaved in node.not_saved
-        ],
+        not_saved=list(map(asdict, node.not_saved)),
         error=node.error,
         waits=node.waits,
     )

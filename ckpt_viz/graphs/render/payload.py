@@ -17,7 +17,7 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ckpt_viz.graphs.layers.layers import Layers
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.in_no_checkpoint import amount_lost
 from ckpt_viz.graphs.nodes.nodes import Role, Sizes, SlotRule

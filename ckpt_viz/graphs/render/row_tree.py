@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.graphs.layers.layers import LayerGroup, Layers
+from ckpt_viz.graphs.layers.rows import LayerGroup, Layers
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, NotSaved, Role
 from ckpt_viz.graphs.nodes.tree import NOWHERE

@@ -6,10 +6,10 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ckpt_viz.graphs.layers.layers import LayerGroup
+from ckpt_viz.graphs.layers.rows import LayerGroup
 from ckpt_viz.graphs.nodes.in_no_checkpoint import amount_lost
-from ckpt_viz.graphs.nodes.names import ROOT_NAME
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, NotSaved, Role
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.render.both_names import both_names
 from ckpt_viz.graphs.render.layer_outline import layer_outline

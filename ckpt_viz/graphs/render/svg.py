@@ -179,7 +179,7 @@ class _Table:
                 x, y = self._body, top + self._tops[place] + 3 + number * (LINE + 6)
                 for pill in pills:
                     sentence = escaped(self._texts[pill.place].sentence)
-                    parts = "".join(pill.drawn(x, y, escaped))
+                    parts = "".join(pill.drawn(x, y))
                     yield f'<g role="listitem"><title>{sentence}</title>{parts}</g>\n'
                     x += pill.width + 6
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.graphs.layers.layers import Layers
+from ckpt_viz.graphs.layers.rows import Layers
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.render.row_tree import Row
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.graphs.nodes.nodes import Role
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.render.row_tree import Row
 from ckpt_viz.graphs.render.row_words import RowText, slots_of
+from ckpt_viz.graphs.render.svg_parts import escaped
 from ckpt_viz.graphs.render.svg_text import cut_to, pixels, shorter
 from ckpt_viz.graphs.render.text import shortened
 from ckpt_viz.ground.text import shape_words
@@ -41,7 +42,7 @@ class Pill:
             return letters
         return [*letters[: _MAX_CHIPS - 1], f"+{len(letters) - _MAX_CHIPS + 1}"]
 
-    def drawn(self, x: float, y: float, escaped: Callable[[str], str]) -> Iterator[str]:
+    def drawn(self, x: float, y: float) -> Iterator[str]:
         """Yield the shapes and texts with the upper left corner at (x, y)."""
         yield (
             f'<rect class="icon variable" x="{x:.1f}" y="{y:.1f}" width="{self.width:.1f}" '

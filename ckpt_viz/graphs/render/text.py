@@ -8,10 +8,12 @@ from collections.abc import Iterator, Sequence
 
 from ckpt_viz.graphs.layers.training import Training
 from ckpt_viz.graphs.nodes.in_no_checkpoint import in_no_checkpoint, lost_attributes, what_to_do
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, slot_of
+from ckpt_viz.graphs.nodes.names import slot_of
 from ckpt_viz.graphs.nodes.nodes import CONFIGURATION, ROOT, Node, Role, has_value
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.nodes.tree import Tree
-from ckpt_viz.graphs.object_graph.graph import Format, Graph, Kept, Origin, Provenance
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Kept, Origin, Provenance
 from ckpt_viz.graphs.overlay.overlay import Severity
 from ckpt_viz.graphs.render.signs import SEVERITIES
 from ckpt_viz.graphs.render.views import MAX_LINES

@@ -12,8 +12,8 @@ from functools import reduce
 from math import isinf, isnan, prod
 
 from ckpt_viz.graphs.layers.training import Training
-from ckpt_viz.graphs.nodes.names import ROOT_NAME
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node, Role, loses_values
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.search.glob import Glob
 from ckpt_viz.graphs.search.grammar import COMPARED, MEASURES, STATES, UNITS
 from ckpt_viz.graphs.search.index import Index, Marks, marks

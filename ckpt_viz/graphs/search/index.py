@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ckpt_viz.graphs.layers.layers import Layers
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, holders
+from ckpt_viz.graphs.layers.rows import Layers
+from ckpt_viz.graphs.nodes.names import holders
 from ckpt_viz.graphs.nodes.nodes import ROOT, Attribute, Node
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.overlay import Overlay
 from ckpt_viz.graphs.search.glob import Glob

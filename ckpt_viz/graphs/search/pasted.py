@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, STATE_FOR, STATE_OF
 from ckpt_viz.graphs.nodes.nodes import ROOT
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME, STATE_FOR, STATE_OF
 from ckpt_viz.graphs.search.index import Index, Marks, marks
 from ckpt_viz.graphs.search.syntax import BLANKS, plain
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 from functools import reduce
 
-from ckpt_viz.graphs.nodes.names import ROOT_NAME, THE_ROOT, slot_of, state_of
+from ckpt_viz.graphs.nodes.names import slot_of, state_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
+from ckpt_viz.graphs.nodes.printed_names import ROOT_NAME, THE_ROOT
 from ckpt_viz.graphs.search.index import Index, Marks, Way, marks, marks_at
 from ckpt_viz.graphs.search.pasted import without_output
 from ckpt_viz.graphs.search.syntax import folded

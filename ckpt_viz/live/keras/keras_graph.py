@@ -17,7 +17,8 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.graphs.nodes.keras_variables import names_in_optimizer, variable_names
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import Attribute, Child, Node, Role, Slot, SlotRule, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Layout, Origin
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout, Origin
 from ckpt_viz.live.keras.h5_groups import Groups, H5Group
 from ckpt_viz.live.keras.keras_accessors import keras_accessor
 from ckpt_viz.live.keras.keras_stores import as_array, dtype_and_shape, is_variable, saved_values
@@ -27,7 +28,7 @@ from ckpt_viz.live.objects.keras_slots import slots_of
 from ckpt_viz.live.objects.layer_facts import layer_facts_of
 from ckpt_viz.live.objects.live_source import weak
 from ckpt_viz.live.objects.trainable import frozen
-from ckpt_viz.live.objects.walk import is_layer, own_name, provisional_role
+from ckpt_viz.live.objects.walk import own_name, provisional_role
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 from ckpt_viz.matching.engines.h5_sides import LiveLayers
@@ -244,8 +245,8 @@ class _Drawing:
 
     def _add_facts(self, ids: Mapping[int, int]) -> None:
         trainable = _trainable(self.objects, self.owners)
-        frozen_ids = frozen(self.objects, ids, trainable, is_layer)
-        facts = layer_facts_of(self.objects, is_layer)
+        frozen_ids = frozen(self.objects, ids, trainable)
+        facts = layer_facts_of(self.objects)
         for node_id, node in enumerate(self.nodes):
             has_facts = node.role in (Role.LAYER, Role.OBJECT)
             self.nodes[node_id] = node._replace(

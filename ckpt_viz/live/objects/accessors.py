@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from inspect import getattr_static
 from operator import is_
 from typing import Any
 
@@ -182,23 +183,18 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
 def _public(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     """Yield the public property of a Keras layer for a private attribute: `kernel` of `_kernel`."""
     name = label.removeprefix("_")
-    if name == label or package_of(_defined(type(obj), "add_weight")) not in KERAS:
+    if name == label or package_of(getattr_static(type(obj), "add_weight", None)) not in KERAS:
         return
-    if package_of(getattr(_defined(type(obj), name), "fget", None)) in KERAS:
+    if package_of(getattr(getattr_static(type(obj), name, None), "fget", None)) in KERAS:
         yield f".{name}", getattr(obj, name)
 
 
 def _attribute(obj: Any, label: str) -> str:
-    on_class = _defined(type(obj), label)
+    on_class = getattr_static(type(obj), label, None)
     is_shadowed = hasattr(type(on_class), "__set__") or hasattr(type(on_class), "__delete__")
     if is_name(label) and not is_shadowed:
         return f".{label}"
     return f".__dict__[{quoted(label)}]"
-
-
-def _defined(cls: type, name: str) -> Any:
-    """Return what a class or a base of it defines under a name, without running it; None else."""
-    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
@@ -213,7 +209,7 @@ def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
 
 def _layers(obj: Any) -> Sequence[Any]:
     """Return the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
-    getter = getattr(_defined(type(obj), "layers"), "fget", None)
+    getter = getattr(getattr_static(type(obj), "layers", None), "fget", None)
     return obj.layers if package_of(getter) in KERAS else ()
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ckpt_viz.graphs.slots.optimizer_table import Generation, OptimizerRow, groups_of, row_of
+from ckpt_viz.live.objects.containers import items_of
 from ckpt_viz.live.objects.facts import generation, is_layer_of_keras, is_of_keras, is_of_keras_3
-from ckpt_viz.live.objects.untracked import items_of
 from ckpt_viz.live.tensorflow_names.packages import TENSORFLOW_AND_KERAS, package_of
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict, trackable_attributes
 

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Any, cast
 
 from ckpt_viz.graphs.slots.optimizer_table import Generation
-from ckpt_viz.live.objects.untracked import KERAS_3_PARTS, Known, is_container, items_of
+from ckpt_viz.live.objects.composed_variables import Known
+from ckpt_viz.live.objects.containers import is_container, items_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import (
     KERAS,
@@ -22,6 +23,7 @@ from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 
 _OPTIMIZERS = {"Optimizer", "OptimizerV2", "BaseOptimizer", "_BaseOptimizer"}
 _OWN_STATE = {"Metric", "SeedGenerator", "RandomGenerator", "LossesContainer", "MetricsContainer"}
+KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _INNER_OPTIMIZERS = ("inner_optimizer", "_inner_optimizers")  # of Keras 3
 _OWN_ATTRIBUTES = {
     "inputs",
@@ -47,6 +49,11 @@ FINALIZED = {
     "summary": ("Discretization", "bin_boundaries"),
 }
 _COUNTS = ("token_counts", "token_document_counts", "num_documents")
+
+
+def is_layer(obj: object) -> bool:
+    """Return whether an object is a layer of Keras, judged by the names of its classes."""
+    return has_class(obj, ("Layer",), KERAS)
 
 
 def generation(obj: object) -> Generation | None:
@@ -164,10 +171,7 @@ def weights_of(layer: Any) -> list[Any]:
 
     A lookup layer of Keras 2 lists its vocabulary as a weight, but it is not a variable.
     """
-    try:
-        return [weight for weight in layer.weights if tf_private.is_variable(weight)]
-    except Exception:  # a model that is not built may refuse, and user code may do anything
-        return []
+    return [weight for weight in _listed(layer, "weights") or () if tf_private.is_variable(weight)]
 
 
 def holds_weights(value: Any) -> bool:
@@ -190,20 +194,19 @@ def trainable_variables_of(layer: Any) -> list[Any] | None:
 
     None if the object is not a layer, or if it refuses.
     """
-    if not is_of_keras(layer):
-        return None
-    try:
-        return list(layer.trainable_variables)
-    except Exception:  # user code may do anything
-        return None
+    return _listed(layer, "trainable_variables") if is_of_keras(layer) else None
 
 
 def variables_of(layer: Any) -> list[Any]:
     """Return all variables of a Keras layer in its own order, as `layer.variables` does."""
+    return _listed(layer, "variables") or []
+
+
+def _listed(layer: Any, name: str) -> list[Any] | None:
     try:
-        return list(layer.variables)
-    except Exception:  # as above
-        return []
+        return list(getattr(layer, name))
+    except Exception:  # a model that is not built may refuse, and user code may do anything
+        return None
 
 
 def state_variables_of(layer: Any) -> list[Any]:

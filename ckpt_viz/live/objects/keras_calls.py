@@ -13,7 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from ckpt_viz.graphs.layers.calls import Call
-from ckpt_viz.live.objects.untracked import items_of
+from ckpt_viz.live.objects.containers import items_of
+from ckpt_viz.live.tensorflow_names.packages import KERAS, has_class
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 
 _RECORDS = "_nodes_by_depth"  # of a functional model: the inputs have the greatest depth
@@ -26,7 +27,8 @@ _MAX_SOURCES = 1000  # layers whose tensors meet in operations without a node, s
 def calls_among(objects: Sequence[object], ids: Mapping[int, int]) -> tuple[Call, ...]:
     """Return the calls between objects; `ids` has their node ids by `id()`."""
     calls: set[Call] = set()
-    sequential = {cls for cls in set(map(type, objects)) if _is_sequential(cls)}
+    kinds = {type(obj): obj for obj in objects}
+    sequential = {cls for cls, obj in kinds.items() if has_class(obj, ("Sequential",), KERAS)}
     for obj in objects:
         own = instance_dict(obj)
         try:
@@ -160,10 +162,3 @@ def _items(of: Any) -> Iterable[Any]:
     if isinstance(of, list):
         return list.copy(of)
     return tuple.__getitem__(of, slice(None))
-
-
-def _is_sequential(cls: type) -> bool:
-    return any(
-        base.__name__ == "Sequential" and str(base.__module__).startswith(("keras.", "tf_keras."))
-        for base in cls.__mro__
-    )

@@ -8,15 +8,16 @@ attributes with the names of the constructor's parameters: most classes keep the
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
 from ckpt_viz.graphs.layers.layer_config import UNTOLD, stated_facts, with_dtypes
 from ckpt_viz.graphs.nodes.nodes import Fact, LayerFacts, Sizes
+from ckpt_viz.live.objects.containers import items_of
+from ckpt_viz.live.objects.facts import is_layer
 from ckpt_viz.live.objects.keras_calls import records_of, tensors_in, tensors_made, tensors_taken
-from ckpt_viz.live.objects.untracked import items_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import KERAS, is_of_library, package_of
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
@@ -33,9 +34,7 @@ _SIZES = (int, type(None))
 _MAX_CALLS = 100  # of a layer
 
 
-def layer_facts_of(
-    objects: Sequence[object], is_layer: Callable[[object], bool]
-) -> dict[int, LayerFacts]:
+def layer_facts_of(objects: Sequence[object]) -> dict[int, LayerFacts]:
     """Return what is known of the layers, and of a program's own objects, by node id."""
     kinds = {type(obj): obj for obj in objects}
     with_facts = {cls for cls in kinds if _has_facts(cls)}

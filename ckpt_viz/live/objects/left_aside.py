@@ -12,7 +12,7 @@ from typing import Any
 
 from ckpt_viz.graphs.nodes.nodes import NotSaved
 from ckpt_viz.live.objects import facts
-from ckpt_viz.live.objects.untracked import items_of
+from ckpt_viz.live.objects.containers import items_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.packages import TENSORFLOW_AND_KERAS, package_of
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict

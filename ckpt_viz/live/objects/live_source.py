@@ -13,7 +13,8 @@ from ckpt_viz.errors import NoSuchTensorError, SourceError, UnsupportedError
 from ckpt_viz.graphs.edits.edited_access import first_graph, with_node
 from ckpt_viz.graphs.layers.calls import Call
 from ckpt_viz.graphs.nodes.nodes import ROOT, Attribute, Node, Stored, with_new_counter
-from ckpt_viz.graphs.object_graph.graph import Access, Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
 from ckpt_viz.ground.gc_pause import gc_paused
 from ckpt_viz.live.objects.accessors import accessor, map_accessor, saver_accessor
@@ -25,8 +26,9 @@ from ckpt_viz.live.sessions.assignment_map import (
     read_named,
 )
 from ckpt_viz.live.sessions.saver import read_saver
+from ckpt_viz.live.tensorflow_names import tensorflow_new as tf_new
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ def read_live(source: object) -> Graph:
 
 
 def _read(source: object) -> Graph:
-    if "tensorflow" in sys.modules and tf_private.is_saver(source):
+    if "tensorflow" in sys.modules and tf_savers.is_saver(source):
         return _graph(source, *read_saver(source))
     root = tracked(source)
     if is_warm_start(root):
@@ -63,17 +65,44 @@ def is_plain(source: object) -> bool:
 def tracked(source: Any) -> Any:
     """Return a plain list, tuple or dict of trackables as TensorFlow tracks it.
 
-    Anything else is returned as it is, and so are all in graph mode, where a map has names. A dict
-    is `tf.train.Checkpoint(**dict)`. This leaves no trace in the objects.
+    Its items may be such lists, tuples and dicts. Anything else is returned as it is, and so are
+    all in graph mode, where a map has names. A dict is `tf.train.Checkpoint(**dict)`. This leaves
+    no trace in the objects.
     """
     if not is_plain(source) or "tensorflow" not in sys.modules or not tf_private.is_eager_now():
         return source
-    items = source if type(source) is dict else dict(enumerate(source))
-    if not items or not all(map(tf_private.is_trackable, items.values())):
+    if not source or _untracked(source) is not None:
         return source
     if type(source) is dict:
-        return tf_restore.new_checkpoint(None, {str(name): item for name, item in items.items()})
-    return tf_restore.new_list([*items.values()])
+        return tf_new.new_checkpoint(None, _tracked_items(source))
+    return tf_new.new_list([*_tracked_items(source).values()])
+
+
+def _tracked_items(plain: Any) -> dict[str, Any]:
+    return {str(name): _as_held(item) for name, item in _items(plain).items()}
+
+
+def _as_held(item: Any) -> Any:
+    """Return an item as the container that TensorFlow would make of it where an object holds it."""
+    if not is_plain(item):
+        return item
+    items = _tracked_items(item)
+    return tf_new.new_dict(items) if type(item) is dict else tf_new.new_list([*items.values()])
+
+
+def _items(plain: Any) -> dict[Any, Any]:
+    return plain if type(plain) is dict else dict(enumerate(plain))
+
+
+def _untracked(source: Any) -> tuple[tuple[object, ...], object] | None:
+    """Return the way to the first item that TensorFlow cannot track, and the item itself."""
+    if not is_plain(source):
+        return None if tf_private.is_trackable(source) else ((), source)
+    for name, item in _items(source).items():
+        if (below := _untracked(item)) is not None:
+            way, untracked = below
+            return (name, *way), untracked
+    return None
 
 
 def graph_of_program(source: object, program: WarmProgram) -> Graph:
@@ -99,13 +128,22 @@ def walked(source: object) -> Walk:
 def graph_of_walk(source: object, walk: Walk, nodes: tuple[Node, ...]) -> Graph:
     """Return the graph of the nodes from a walk."""
     objects = list(walk.objects)
-    if is_plain(source):  # nothing else holds the tracked one
-        objects[ROOT] = source
     for parent, node in enumerate(nodes):
         for child in node.children:
             if isinstance(objects[child.node_id], list):
                 objects[child.node_id] = walk.object_as_held(parent, child)
+    _put_plain(objects, nodes, ROOT, source)
     return _graph(source, assign_roles(nodes), objects, walk.calls)
+
+
+def _put_plain(objects: list[Any], nodes: tuple[Node, ...], node_id: int, source: Any) -> None:
+    """Put the program's own lists, tuples and dicts in place of tracked ones that nothing holds."""
+    if not is_plain(source):
+        return
+    objects[node_id] = source
+    items = {str(name): item for name, item in _items(source).items()}
+    for child in nodes[node_id].children:
+        _put_plain(objects, nodes, child.node_id, items.get(child.local_name))
 
 
 def _graph(
@@ -174,6 +212,12 @@ def _view_of(source: object) -> Any:
             return tf_private.statuss_view(source)
         if tf_private.is_trackable(source):
             return tf_private.trackables_view(source)
+        if is_plain(source) and (misfit := _untracked(source)) is not None:
+            way, item = misfit
+            raise SourceError(
+                f"item {'.'.join(map(str, way))!r}: found {_a(type(item).__name__)}, expected a "
+                "variable or another trackable object"
+            )
     raise SourceError(
         f"found {_a(type(source).__name__)}, expected a checkpoint's path or a trackable "
         "object: a tf.train.Checkpoint or its manager, tf.Module, Keras layer, model or "
@@ -211,7 +255,7 @@ class _LiveAccess(Access):
         return self.references[node_id]()
 
     def accessor(self, graph: Graph, node_id: int, source: str) -> str:
-        if tf_private.is_saver(self.source):
+        if tf_savers.is_saver(self.source):
             return saver_accessor(graph, node_id, self.source, source)
         if self._is_warm_start:
             return map_accessor(graph, node_id, self.source, source)

@@ -8,6 +8,7 @@ from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.live.objects.counters import number_of
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 from ckpt_viz.matching.story.manager import ManagerState
@@ -18,7 +19,7 @@ def call_for(source: object) -> SaveCall:
     """Return the call that saves a live source."""
     if "tensorflow" not in sys.modules:
         return SaveCall.WRITE
-    if tf_private.is_saver(source):
+    if tf_savers.is_saver(source):
         return SaveCall.SAVER
     if tf_private.is_checkpoint_manager(source):
         return SaveCall.MANAGER

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ckpt_viz.live.objects.facts import is_layer
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 
@@ -28,7 +29,6 @@ def frozen(
     objects: Sequence[object],
     ids: Mapping[int, int],
     trainable: Mapping[int, bool],
-    is_layer: Callable[[object], bool],
 ) -> set[int]:
     """Return the frozen layers and weights, as node ids; `ids` has these by `id()`.
 

@@ -10,25 +10,26 @@ class.
 from __future__ import annotations
 
 import types
-from collections import deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
 from itertools import chain, islice
 from typing import Any, NamedTuple
 
-from ckpt_viz.graphs.nodes.nodes import NotSaved
-from ckpt_viz.live.objects.code_reading import is_set_by_libraries
-from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names.packages import (
-    KERAS,
-    has_class,
-    is_of_library,
-    package_of,
+from ckpt_viz.live.objects.composed_variables import Known, is_known
+from ckpt_viz.live.objects.containers import (
+    CONTAINERS,
+    MAX_LOOKED_AT,
+    is_container,
+    items_of,
+    plain_items,
 )
+from ckpt_viz.live.objects.facts import KERAS_3_PARTS, is_layer, is_state_of_keras
+from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
+from ckpt_viz.live.tensorflow_names.packages import is_of_library, package_of
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, slots_of
 
-_CONTAINERS = (list, tuple, set, frozenset, deque)
 _NO_HOLDERS = (
     type,
     types.ModuleType,
@@ -37,13 +38,8 @@ _NO_HOLDERS = (
     types.BuiltinMethodType,
 )
 _PLAIN = frozenset[type]({bool, bytes, float, int, str, type(None), *_NO_HOLDERS})
-KERAS_3_PARTS = ("_tracker", "_layers")  # where a layer lists all its parts
 _LISTS_OF_KERAS_3 = (*KERAS_3_PARTS, "_metrics", "_seed_generators")
-_MAX_LOOKED_AT = 10_000  # items below one attribute
 _MAX_DEPTH = 6  # of containers that a first look opens
-# The attributes in which variables that wrap or combine others hold them. These are Keras 3's and
-# casting variables; distributed, sharded and replicated ones; those of a parameter server.
-_PARTS = ("_value", "_variable", "_values", "_variables", "_vars", "_v")
 
 
 class Missed(NamedTuple):
@@ -55,74 +51,6 @@ class Missed(NamedTuple):
 
 # Says of an attribute of an object, by its name and value, that it need not be looked at.
 PassesOver = Callable[[object, str, object], bool]
-# Says whether a save loses a trained value with an attribute. It gets the owner and the name of the
-# attribute, what is missed, the ids of what the graph has, and the shadows.
-IsLost = Callable[[Any, str, Sequence[Missed], set[int], Shadows], bool]
-
-
-def find_not_saved(
-    objects: Sequence[Any],
-    shadows: Shadows,
-    *,
-    is_layer: Callable[[object], bool],
-    is_lost: IsLost,
-    is_state: Callable[[object], bool] = lambda _: False,
-    passes_over: PassesOver | None = None,
-) -> dict[int, tuple[NotSaved, ...]]:
-    """Return, by node id, the attributes that hold values without a node.
-
-    Checks the objects' own attributes, the containers in them, and one object deep into values that
-    TensorFlow cannot track; runs no property. Keras' own state in such an object, which `is_state`
-    recognises, counts as a container. `objects` are those of the graph, by node id; `shadows` ask
-    others for their children. Each value is reported once, by the first attribute that holds it.
-    """
-    known = Known(objects)
-    by_owner: dict[int, list[NotSaved]] = {}
-    unsaved = unsaved_in(
-        objects, known, shadows, is_layer=is_layer, is_state=is_state, passes_over=passes_over
-    )
-    for owner, attribute, value, missed in unsaved:
-        lost = is_lost(objects[owner], attribute, missed, known.ids, shadows)
-        if not lost and _is_own_of_keras(objects[owner], attribute):
-            continue  # what Keras keeps for itself, such as the metric of the loss
-        variables = {
-            id(variable)
-            for candidate in missed
-            for variable in unknown_values(candidate.trackable, known.ids, shadows)
-        }
-        kind = type(value).__name__
-        note = NotSaved(attribute, kind, len(missed), lost, len(variables))
-        by_owner.setdefault(owner, []).append(note)
-    return {owner: tuple(notes) for owner, notes in by_owner.items()}
-
-
-def _is_own_of_keras(obj: Any, attribute: str) -> bool:
-    """Return whether Keras keeps something for itself: a model of Keras 2 has no underscore."""
-    is_own = attribute.startswith("_") or has_class(obj, ("Model",), KERAS)
-    return is_own and is_set_by_libraries(obj, attribute)
-
-
-class Known:
-    """The ids that identify the objects of a graph, and those of their variables' parts.
-
-    The parts are looked for when something is not among the objects themselves.
-    """
-
-    def __init__(self, objects: Sequence[object]) -> None:
-        self.ids = set(map(id, objects))
-        self._without_parts: Sequence[object] = objects
-
-    def has(self, obj: object) -> bool:
-        """Return whether an object is known, or consists of known ones."""
-        if id(obj) in self.ids:
-            return True
-        self.ids |= ids_of(self._without_parts)
-        self._without_parts = ()
-        return is_known(obj, self.ids)
-
-    def add(self, objects: Sequence[object]) -> None:
-        """Make more objects known."""
-        self.ids |= ids_of(objects)
 
 
 class Unsaved(NamedTuple):
@@ -142,16 +70,15 @@ def unsaved_in(
     known: Known,
     shadows: Shadows,
     *,
-    is_layer: Callable[[object], bool],
-    is_state: Callable[[object], bool] = lambda _: False,
-    passes_over: PassesOver | None = None,
+    passes_over: PassesOver,
+    opens_state: bool = False,
 ) -> Iterator[Unsaved]:
     """Yield what the attributes of objects hold in values without a node.
 
     Adds what they lead to to `known`. Leaves out attributes that the caller passes over.
     """
     structures = frozenset(id(obj) for obj in objects if tf_private.is_data_structure(obj))
-    search = Search(known.ids, set(structures), is_state)
+    search = Search(known.ids, set(structures), opens_state=opens_state)
     on_class = cache(_on_class)  # valid as long as no class changes
     for owner, obj in enumerate(objects):
         if id(obj) in structures and (
@@ -185,15 +112,13 @@ class Search:
 
     It decides once for each class what to do with its objects. `known` has the ids of trackables
     that need not be found. `followed` has those of containers that TensorFlow follows: the search
-    looks into each once.
+    looks into each once. `opens_state` says that Keras' own state counts as a container.
     """
 
-    def __init__(
-        self, known: set[int], followed: set[int], is_state: Callable[[object], bool]
-    ) -> None:
+    def __init__(self, known: set[int], followed: set[int], *, opens_state: bool) -> None:
         self.known = known
         self.followed = followed
-        self._is_state = is_state
+        self._opens_state = opens_state
         self._kinds: dict[type, int] = dict.fromkeys(_PLAIN, _NOTHING)
         self._lengths: dict[type, Callable[[Any], int]] = {}  # of containers
         self._opened = 0
@@ -219,15 +144,15 @@ class Search:
             return True
         if kind == _TRACKABLE:
             return id(value) in self.known and id(value) not in self.followed
-        if kind == _HOLDER and is_held and not self._is_state(value):
+        if kind == _HOLDER and is_held and not self._is_opened(value):
             return True
-        items = _items(value) if kind == _CONTAINER else _held_by(value)
+        items = plain_items(value) if kind == _CONTAINER else _held_by(value)
         if not items or _PLAIN.issuperset(map(type, items)):
             return True
         if self.known.issuperset(map(id, items)) and self.followed.isdisjoint(map(id, items)):
             return True
         self._opened += len(items)
-        if depth == _MAX_DEPTH or self._opened > _MAX_LOOKED_AT:
+        if depth == _MAX_DEPTH or self._opened > MAX_LOOKED_AT:
             return False
         is_held = is_held or kind == _HOLDER
         for item in items:
@@ -246,7 +171,7 @@ class Search:
         if not _is_proxy(cls):
             self._kinds[cls] = kind
             if kind == _CONTAINER:  # a subclass may do anything in its own method
-                bases = (dict, *_CONTAINERS)
+                bases = (dict, *CONTAINERS)
                 self._lengths[cls] = next(b.__len__ for b in bases if issubclass(cls, b))
         return kind
 
@@ -258,7 +183,7 @@ class Search:
         """
         seen: set[int] = set()
         stack: list[tuple[Any, Any]] = [(value, None)]
-        while stack and len(seen) < _MAX_LOOKED_AT:
+        while stack and len(seen) < MAX_LOOKED_AT:
             item, holder = stack.pop()
             if type(item) in _PLAIN or id(item) in seen:
                 continue
@@ -274,8 +199,12 @@ class Search:
                 yield Missed(item, holder)
             elif kind == _CONTAINER:
                 stack.extend((child, holder) for child in items_of(item) or ())
-            elif kind == _HOLDER and (holder is None or self._is_state(item)):
+            elif kind == _HOLDER and (holder is None or self._is_opened(item)):
                 stack.extend((child, item) for child in _attributes_to_open(item))
+
+    def _is_opened(self, held: object) -> bool:
+        """Return whether to open an object below another one."""
+        return self._opens_state and is_state_of_keras(held)
 
     def _is_node(self, item: Any) -> bool:
         """Return whether an item is a node, or would be one if its container were not broken."""
@@ -286,9 +215,9 @@ def _attributes_to_open(holder: object) -> Sequence[Any]:
     """Return the values of an object's attributes, also of those in slots."""
     own = tuple(instance_dict(holder).values())
     cls: Any = type(holder)
-    if len(own) <= _MAX_LOOKED_AT and not slots_of(cls):
+    if len(own) <= MAX_LOOKED_AT and not slots_of(cls):
         return own
-    return tuple(islice(chain(own, _slots(holder)), _MAX_LOOKED_AT))
+    return tuple(islice(chain(own, _slots(holder)), MAX_LOOKED_AT))
 
 
 # What each layer of Keras 3 has, and what of it may lead to trackables: the lists of all its parts,
@@ -321,75 +250,12 @@ def _is_proxy(cls: type) -> bool:
     return any("__class__" in vars(base) for base in cls.__mro__ if base is not object)
 
 
-def ids_of(objects: Sequence[object]) -> set[int]:
-    """Return the ids that identify objects: their own, and those of the variables' parts."""
-    known = set(map(id, objects))
-    of_each_class = {type(obj): obj for obj in objects}
-    composed = {cls for cls, obj in of_each_class.items() if _is_composed(obj)}
-    stack = [obj for obj in objects if type(obj) in composed]
-    while stack:
-        for part in _parts(stack.pop()):
-            if id(part) not in known:
-                known.add(id(part))
-                stack.append(part)
-    return known
-
-
-def is_known(obj: object, known: Container[int]) -> bool:
-    """Return whether an object is known, or is a variable that consists of known ones."""
-    if id(obj) in known:
-        return True
-    seen, stack = {id(obj)}, [obj]
-    while stack:
-        parts = _parts(stack.pop())
-        if not parts:
-            return False
-        new = [part for part in parts if id(part) not in known and id(part) not in seen]
-        seen.update(map(id, new))
-        stack += new
-    return True
-
-
-def _parts(obj: object) -> Sequence[object]:
-    """Return the variables that hold a variable's value; most variables hold it themselves.
-
-    The restore reaches it through them, whichever of them is tracked.
-    """
-    if not _is_composed(obj):
-        return ()
-    own = instance_dict(obj)
-    parts: list[object] = []
-    for name in _PARTS:
-        part = own.get(name)
-        held = items_of(part)
-        parts.extend([part] if held is None else held)
-    return [part for part in parts if part is not obj and tf_private.is_variable(part)]
-
-
-def leaves_of(obj: object) -> list[object]:
-    """Return the variables in which a variable holds its values; any other object alone."""
-    leaves, seen, stack = [], {id(obj)}, [obj]
-    while stack:
-        current = stack.pop()
-        parts = [part for part in _parts(current) if id(part) not in seen]
-        seen.update(map(id, parts))
-        stack += reversed(parts)
-        if not _parts(current):
-            leaves.append(current)
-    return leaves
-
-
-def _is_composed(obj: object) -> bool:
-    """Return whether an object is a variable whose class has a place for other variables."""
-    return not instance_dict(obj).keys().isdisjoint(_PARTS) and tf_private.is_variable(obj)
-
-
 def _saves_by_own_code(obj: Any) -> bool:
     """Return whether an object's own code decides what it saves: that may be all its values."""
     return (
         tf_private.serializes_itself(obj)
         or tf_private.saveable_factories(obj) is None
-        or tf_private.registered_saver_name(obj) is not None
+        or tf_registered.registered_saver_name(obj) is not None
     )
 
 
@@ -425,7 +291,7 @@ def _attributes(
     obj: object,
     search: Search,
     on_class: Callable[[type], dict[str, Any]],
-    passes_over: PassesOver | None,
+    passes_over: PassesOver,
 ) -> list[tuple[str, Any]]:
     """Return the attributes that may hold unknown values, in the order of their creation.
 
@@ -441,7 +307,7 @@ def _attributes(
             for name, value in attributes_of(obj, on_class).items()
             if type(value) not in _PLAIN and isinstance(name, str) and not name.startswith("_self_")
         )
-        if not (passes_over is not None and passes_over(obj, name, value))
+        if not passes_over(obj, name, value)
         and not tf_private.is_name_scope(value)
         # The arguments with which it was made
         and not (name == "_kwargs" and tf_private.is_checkpoint(obj))
@@ -453,54 +319,12 @@ def _attributes(
     )
 
 
-def items_of(value: Any) -> Sequence[Any] | None:
-    """Return the items of a list, dict or the like, including TensorFlow's wrappers; else None."""
-    if tf_private.is_data_structure(value):
-        try:
-            return items_of(object.__getattribute__(value, "__wrapped__"))
-        except AttributeError:
-            return items_of(instance_dict(value).get("_storage"))
-    return _items(value)
-
-
-def _items(value: Any) -> Sequence[Any] | None:
-    """Return the items of a container of Python; None for any other object."""
-    cls: Any = type(value)  # the real class, since a proxy reports that of the wrapped object
-    items = _items_by(cls)
-    return _some(value, items) if items is not None else None
-
-
-def is_container(cls: type) -> bool:
-    """Return whether a class is one of lists, dicts or the like, but not TensorFlow's wrapper."""
-    return _items_by(cls) is not None
-
-
-@lru_cache(maxsize=1024)
-def _items_by(cls: type) -> Callable[[Any], Iterable[Any]] | None:
-    """Return what iterates over a container of this class; None if it is not a container.
-
-    It is the base class' own method, because a subclass may do anything in its method.
-    """
-    if issubclass(cls, dict):
-        return dict.values
-    return next((base.__iter__ for base in _CONTAINERS if issubclass(cls, base)), None)
-
-
 def _slots(item: object) -> Iterator[Any]:
     """Yield the values in an object of a class with `__slots__`, such as `variable.ref()`."""
     cls: Any = type(item)
     for descriptor in slots_of(cls):
         with suppress(AttributeError):  # not set
             yield descriptor.__get__(item)
-
-
-def _some(container: Any, items: Callable[[Any], Iterable[Any]]) -> list[Any]:
-    """Return the first items of a container, which another thread may change meanwhile."""
-    while True:
-        try:
-            return list(islice(items(container), _MAX_LOOKED_AT))
-        except RuntimeError:  # it has changed between the two steps of this line
-            continue
 
 
 def unknown_values(
@@ -513,7 +337,7 @@ def unknown_values(
     """
     seen = {id(obj)}
     stack = [obj]
-    while stack and len(seen) < _MAX_LOOKED_AT:
+    while stack and len(seen) < MAX_LOOKED_AT:
         item = stack.pop()
         if is_known(item, known) or (without is not None and without(item)):
             continue

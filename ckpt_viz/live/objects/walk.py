@@ -17,7 +17,6 @@ from ckpt_viz.graphs.nodes import keys
 from ckpt_viz.graphs.nodes.nodes import (
     ROOT,
     SAVE_COUNTER,
-    Attribute,
     Child,
     LayerFacts,
     Node,
@@ -27,19 +26,20 @@ from ckpt_viz.graphs.nodes.nodes import (
     is_variable,
 )
 from ckpt_viz.live.objects import facts
-from ckpt_viz.live.objects.facts import is_state_of_keras
+from ckpt_viz.live.objects.composed_variables import Known
+from ckpt_viz.live.objects.facts import is_layer
 from ckpt_viz.live.objects.keras_calls import calls_among
 from ckpt_viz.live.objects.layer_facts import layer_facts_of
 from ckpt_viz.live.objects.left_aside import not_saved_of
-from ckpt_viz.live.objects.losses import loses_a_weight
+from ckpt_viz.live.objects.losses import find_not_saved, loses_a_weight
+from ckpt_viz.live.objects.stored_attributes import stored_attributes
 from ckpt_viz.live.objects.trainable import frozen, trainable_variables
-from ckpt_viz.live.objects.untracked import Known, Unsaved, find_not_saved, unsaved_in
+from ckpt_viz.live.objects.untracked import Unsaved, unsaved_in
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names.packages import KERAS, has_class
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict, trackable_attributes
 from ckpt_viz.live.tensorflow_names.wrappers import are_same_objects
 
-_PYTHON_STATE = "py_state"
 _UNTRACKED = ".UNTRACKED"  # begins no key of TensorFlow
 
 
@@ -85,17 +85,10 @@ class Walk:
         """Return the nodes that saving the view's root would write now."""
         self.reach()
         self.calls = calls_among(self.objects, self.ids)
-        self.not_saved = find_not_saved(
-            self.objects,
-            self.shadows,
-            is_layer=is_layer,
-            is_lost=loses_a_weight,
-            is_state=is_state_of_keras,
-            passes_over=facts.is_record_of_calls,
-        )
-        self.facts = layer_facts_of(self.objects, is_layer)
+        self.not_saved = find_not_saved(self.objects, self.shadows)
+        self.facts = layer_facts_of(self.objects)
         self.trainable = trainable_variables(self.objects)
-        self.frozen = frozen(self.objects, self.ids, self.trainable, is_layer)
+        self.frozen = frozen(self.objects, self.ids, self.trainable)
         for node_id, aside in not_saved_of(self.objects).items():
             self.not_saved[node_id] = (*self.not_saved.get(node_id, ()), aside)
         return self.bare_nodes()
@@ -131,11 +124,7 @@ class Walk:
     def _hang_unsaved(self, start: int, known: Known) -> None:
         """Hang what the attributes of the objects from `start` on hold without a node."""
         all_unsaved = unsaved_in(
-            self.objects[start:],
-            known,
-            self.shadows,
-            is_layer=is_layer,
-            passes_over=facts.is_of_no_interest,
+            self.objects[start:], known, self.shadows, passes_over=facts.is_of_no_interest
         )
         for unsaved in all_unsaved:
             owner = start + unsaved.owner
@@ -186,9 +175,9 @@ class Walk:
         return tuple(self._node(node_id, obj) for node_id, obj in enumerate(self.objects))
 
     def _node(self, node_id: int, obj: Any) -> Node:
-        saver = self.savers[node_id] = tf_private.registered_saver_name(obj)
+        saver = self.savers[node_id] = tf_registered.registered_saver_name(obj)
         try:
-            attributes = () if saver else _attributes(obj, self.object_keys[node_id])
+            attributes = () if saver else stored_attributes(obj, self.object_keys[node_id])
         except Exception as error:  # a variable may be of a user's class
             self.errors.setdefault(node_id, _error_words(error))
             attributes = ()
@@ -341,43 +330,6 @@ class Walk:
         return obj
 
 
-def _attributes(obj: Any, object_key: str) -> tuple[Attribute, ...]:
-    """Return what the object would store, as far as known without running its code.
-
-    An attribute without a name represents those that only such code could name.
-    """
-    if tf_private.is_variable(obj):
-        return (_variable_value(obj, object_key),)
-    return tuple(
-        Attribute(name, "", keys.checkpoint_key(object_key, name)) for name in _attribute_names(obj)
-    )
-
-
-def _attribute_names(obj: Any) -> tuple[str, ...]:
-    if tf_private.is_python_state(obj):
-        return (_PYTHON_STATE,)
-    fixed = tf_private.legacy_attribute_name(obj)
-    if fixed is not None:
-        return (fixed,)
-    if tf_private.serializes_itself(obj):
-        return ("",)
-    factories = tf_private.saveable_factories(obj)
-    return ("",) if factories is None else factories
-
-
-def _variable_value(variable: Any, object_key: str) -> Attribute:
-    dtype = tf_private.base_dtype_name(variable.dtype)
-    shape = tf_private.full_shape(variable.shape)
-    return Attribute(
-        name=keys.VARIABLE_VALUE,
-        full_name=tf_private.full_name(variable),
-        checkpoint_key=keys.checkpoint_key(object_key, keys.VARIABLE_VALUE),
-        dtype=dtype,
-        shape=shape,
-        nbytes=tf_private.stored_bytes(dtype, shape) if shape is not None else None,
-    )
-
-
 def provisional_role(obj: Any) -> Role:
     """Return the role from the object's type; it knows classes by name and imports none."""
     if tf_private.is_data_structure(obj):
@@ -409,11 +361,6 @@ def own_name(layer: object) -> str | None:
     own = instance_dict(layer)
     name = own.get("_name", own.get("name"))
     return name if type(name) is str else None
-
-
-def is_layer(obj: object) -> bool:
-    """Return whether an object is a layer of Keras, judged by the names of its classes."""
-    return has_class(obj, ("Layer",), KERAS)
 
 
 def _error_words(error: Exception) -> str:

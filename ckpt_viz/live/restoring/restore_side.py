@@ -21,6 +21,7 @@ from ckpt_viz.live.restoring.gathering import (
     variable_reads,
 )
 from ckpt_viz.live.restoring.iterators import Reading
+from ckpt_viz.live.restoring.misfits import Made, misfit
 from ckpt_viz.live.restoring.restore_failures import (
     failure_of,
     optimizer_too_new,
@@ -29,6 +30,7 @@ from ckpt_viz.live.restoring.restore_failures import (
     refuse_another_scope,
 )
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.matching.engines.name_based_restore import Named, NamedRead
 from ckpt_viz.matching.engines.read_failures import fits, tensor_shape, wrong_shape
@@ -44,15 +46,6 @@ from ckpt_viz.matching.engines.trace import (
     SlotAnswer,
     SlotKind,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A variable that the restore would make: a slot variable or a `save_counter`."""
-
-    name: str
-    dtype: str
-    shape: tuple[int | None, ...] | None
 
 
 @dataclass
@@ -159,7 +152,9 @@ class TensorFlowSide:
             if not isinstance(obj, Made):
                 return self._gather(obj_id, obj, node)
             if node.registered_saver:
-                return self._by_saver(tf_restore.another_variable(obj.dtype), node.registered_saver)
+                return self._by_saver(
+                    tf_registered.another_variable(obj.dtype), node.registered_saver
+                )
             return variable_reads(node, obj, obj.dtype, obj.shape)
         except Refusal:
             raise
@@ -174,7 +169,7 @@ class TensorFlowSide:
         if not node.attributes:
             return NOTHING
         savers = self.walk.savers
-        saver = savers[obj_id] if obj_id in savers else tf_private.registered_saver_name(obj)
+        saver = savers[obj_id] if obj_id in savers else tf_registered.registered_saver_name(obj)
         if saver:
             tf_restore.has_saveables(obj)
             return Gathered(Intake.REGISTERED, saveable=saver)
@@ -200,7 +195,7 @@ class TensorFlowSide:
         return self._kind_of(obj) is not None or tf_restore.has_saveables(obj)
 
     def _by_saver(self, obj: Any, saver: str) -> Gathered:
-        refused = tf_restore.saver_refuses(obj, saver)
+        refused = tf_registered.saver_refuses(obj, saver)
         if refused is None:
             return Gathered(Intake.REGISTERED, saveable=saver)
         message, raises = refused
@@ -257,38 +252,7 @@ class TensorFlowSide:
 
         `by_name` is the read from a name-based checkpoint: it may be for a part of the object.
         """
-        obj = self.objects[obj_id]
-        shape = obj.shape if isinstance(obj, Made) else _shape(obj)
-        stored_shape, expected = tensor_shape(stored.shape), tensor_shape(shape)
-        name = obj.name if isinstance(obj, Made) else getattr(obj, "name", "")
-        if tf_restore.is_dtensor_variable(obj):
-            message = (
-                "Trying to assign to variable with tensor with wrong shape. Expected "
-                f"{_brackets(obj.shape)} got {_brackets(stored.shape)}"
-            )
-            return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
-        refused = None if isinstance(obj, Made) else refusal_of_dtype(obj)
-        if refused is not None:
-            inconvertible = refused(stored)
-            if inconvertible is not None:
-                return inconvertible
-            message = (
-                f"Cannot assign value to variable ' {name}': Shape mismatch.The variable shape "
-                f"{expected}, and the assigned value shape {stored_shape} are incompatible."
-            )
-        elif isinstance(obj, Made) or tf_private.is_variable(obj):
-            if not isinstance(obj, Made) and hasattr(obj, "_value"):  # Keras 3 names it differently
-                name = getattr(obj._value, "name", name)
-            if by_name is not None:
-                name, shape = by_name.name, by_name.shape
-            message = (
-                f"Received incompatible tensor with shape {stored_shape} when attempting to "
-                f"restore variable with shape {tensor_shape(shape)} and name {name}."
-            )
-        else:
-            message = f"Expected shape {expected} for value, got {stored_shape}"
-            return wrong_shape("InvalidArgumentError", message, stored.shape, shape)
-        return wrong_shape("ValueError", message, stored.shape, shape)
+        return misfit(self.objects[obj_id], stored, by_name)
 
     # --- slot variables
 
@@ -420,8 +384,3 @@ def _no_child(name: str) -> None:
 
 def _shape(obj: Any) -> tuple[int | None, ...] | None:
     return tf_private.partial_shape(obj.shape)
-
-
-def _brackets(shape: Any) -> str:
-    """Return a shape as TensorFlow's kernels print it."""
-    return "[" + ",".join(map(str, shape or ())) + "]"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ckpt_viz.errors import NoSuchTensorError, SourceError
 from ckpt_viz.files.saved.object_based import nodes_of_graph
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node, Stored
-from ckpt_viz.graphs.object_graph.graph import Access, Format, Graph, Origin, Provenance
+from ckpt_viz.graphs.object_graph.graph import Access, Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin, Provenance
 from ckpt_viz.graphs.slots.roles import assign_roles
 from ckpt_viz.live.restoring.restore_target import RestoreTarget
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore

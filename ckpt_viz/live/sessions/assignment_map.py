@@ -20,6 +20,7 @@ from ckpt_viz.live.sessions.saved_by_saver import operation_name
 from ckpt_viz.live.sessions.saver import is_of_graph, nodes_of_variables
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names import tensorflow_warm_start as tf_warm
 from ckpt_viz.matching.engines.initializers import (
     MapEntry,
@@ -84,7 +85,7 @@ def _is_value(value: object) -> bool:
     return (
         isinstance(value, str)
         or tf_private.is_variable(value)
-        or tf_private.is_partitioned_variable(value)
+        or tf_savers.is_partitioned_variable(value)
     )
 
 
@@ -197,7 +198,7 @@ def _entry(key: str, value: Any, ids: _Ids) -> MapEntry:
 
 
 def _described(variable: Any) -> WarmVariable:
-    info = tf_private.save_slice_info(variable)
+    info = tf_savers.save_slice_info(variable)
     return WarmVariable(
         str(variable.name),
         tf_private.base_dtype_name(variable.dtype),
@@ -317,7 +318,7 @@ def _grouped(settings: Any, ids: _Ids) -> Grouped:
     chosen = settings.vars_to_warm_start
     groups: dict[str, list[int]] = {}
     for variable in _chosen(chosen):
-        (name,) = tf_private.names_to_save([variable])
+        (name,) = tf_savers.names_to_save([variable])
         groups.setdefault(name, []).append(ids.of(variable))
     return Grouped(
         {name: tuple(parts) for name, parts in groups.items()},

@@ -11,6 +11,7 @@ from ckpt_viz.formats.arrays.slices import parse_slice_spec
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import Slice
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 
 # The number of inputs of the save operations before the tensors: the file's name, the tensors'
 # names and, except for Save, the slices.
@@ -45,7 +46,7 @@ def operation_name(variable: Any) -> str | None:
 
 def saved_by_graph(saver: Any) -> dict[str, Saved]:
     """Return by name what a Saver saves whose operations are in a graph."""
-    name = tf_private.save_tensor_name(saver)
+    name = tf_savers.save_tensor_name(saver)
     if name is None:  # Saver(allow_empty=True)
         return {}
     graph = graph_of(saver)
@@ -77,13 +78,13 @@ def graph_of(saver: Any) -> Any:
 
 def listed(saver: Any) -> list[Any]:
     """Return the variables that a Saver was given; none for one made from a MetaGraph."""
-    given = tf_private.given_variables(saver) or ()
-    items = tf_private.flatten(given.values() if isinstance(given, Mapping) else given)
+    given = tf_savers.given_variables(saver) or ()
+    items = tf_savers.flatten(given.values() if isinstance(given, Mapping) else given)
     return [part for item in items for part in _parts(item)]
 
 
 def _parts(item: Any) -> list[Any]:
-    return list(item) if tf_private.is_partitioned_variable(item) else [item]
+    return list(item) if tf_savers.is_partitioned_variable(item) else [item]
 
 
 def operations(start: Any, types: Container[str]) -> Iterator[Any]:
@@ -156,10 +157,10 @@ def saved_by_list(listed: Any) -> dict[str, Saved]:
             if name not in others
         }
     else:
-        items = tf_private.flatten(listed)
+        items = tf_savers.flatten(listed)
         others = {str(getattr(item, "name", "")): item for item in items if not _is_known(item)}
         try:
-            named = tf_private.names_to_save([item for item in items if _is_known(item)])
+            named = tf_savers.names_to_save([item for item in items if _is_known(item)])
         except (TypeError, ValueError) as error:
             raise SourceError(f"this Saver cannot save: {error}") from error
         # For distributed variables TensorFlow makes SaveableObjects, which know no shapes.
@@ -183,22 +184,22 @@ def has_the_name(item: Any) -> bool:
 def _is_known(item: Any, also: tuple[type, ...] = ()) -> bool:
     return (
         tf_private.is_variable(item)
-        or tf_private.is_partitioned_variable(item)
-        or tf_private.is_saveable_object(item)
+        or tf_savers.is_partitioned_variable(item)
+        or tf_savers.is_saveable_object(item)
         or isinstance(item, also)
     )
 
 
 def of_item(name: str, item: Any) -> dict[str, Saved]:
     """Return by name what a Saver saves of an item of its list."""
-    if tf_private.is_saveable_object(item):
+    if tf_savers.is_saveable_object(item):
         return {spec.name: _of_spec(spec) for spec in item.specs}
     partitions = list(item) if not tf_private.is_variable(item) else []
     if not partitions:
         return {name: _of_variable(item)}
     whole = Saved(variables=partitions, dtype=tf_private.base_dtype_name(partitions[0].dtype))
     for partition in partitions:
-        info = tf_private.save_slice_info(partition)
+        info = tf_savers.save_slice_info(partition)
         if info is None:
             raise SourceError(f"this Saver cannot save: {name}: found a variable without a slice")
         whole.shape = tuple(info.full_shape)
@@ -216,7 +217,7 @@ def _of_variable(variable: Any) -> Saved:
 
 
 def _of_spec(spec: Any) -> Saved:
-    tensor = tf_private.spec_tensor(spec)
+    tensor = tf_savers.spec_tensor(spec)
     return Saved(
         dtype=tf_private.base_dtype_name(spec.dtype) if spec.dtype is not None else None,
         shape=tf_private.full_shape(tensor.shape) if tensor is not None else None,

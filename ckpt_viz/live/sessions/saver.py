@@ -31,6 +31,7 @@ from ckpt_viz.live.sessions.saved_by_saver import (
 )
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 
 _TRAINABLE = "trainable_variables"
 
@@ -83,7 +84,7 @@ def list_in_code(saver: Any) -> ListInCode | None:
 
     A list of variables becomes a dict by their own names, if these are unique.
     """
-    given = tf_private.given_variables(saver)
+    given = tf_savers.given_variables(saver)
     if not given:
         return None
     if isinstance(given, Mapping):
@@ -101,7 +102,7 @@ def variables_of(graph: Graph, saver: Any) -> dict[int, tuple[SaversVariable, ..
     """
     listed = list_in_code(saver)
     is_by_key = listed is not None and listed.keys is not None
-    is_dict = isinstance(tf_private.given_variables(saver), Mapping)
+    is_dict = isinstance(tf_savers.given_variables(saver), Mapping)
     places = {id(item): (key, place) for item, key, place in _placed(saver, "variables")}
 
     def described(variable: Any) -> SaversVariable:
@@ -139,11 +140,11 @@ def places_in(saver: Any, name: str) -> Iterator[tuple[Any, str]]:
 
 def _placed(saver: Any, name: str) -> Iterator[tuple[Any, object, str]]:
     """Yield what is in a Saver's own list or dict, its key there, and its expression."""
-    given = tf_private.given_variables(saver) or ()
+    given = tf_savers.given_variables(saver) or ()
     for key, item in given.items() if isinstance(given, Mapping) else enumerate(given):
         expression = f"{name}[{quoted(key) if isinstance(key, str) else key}]"
         yield item, key, expression
-        if isinstance(item, list) or tf_private.is_partitioned_variable(item):
+        if isinstance(item, list) or tf_savers.is_partitioned_variable(item):
             for number, part in enumerate(item):
                 yield part, None, f"list({expression})[{number}]"
 
@@ -158,9 +159,9 @@ class GraphOfSaver(NamedTuple):
 
 def graph_of_saver(saver: Any) -> GraphOfSaver | None:
     """Return what code can find in the graph of a Saver; None if its variables are eager."""
-    items = tf_private.flatten(listed(saver))
+    items = tf_savers.flatten(listed(saver))
     graph = next((item.graph for item in items if is_of_graph(item)), None)
-    if graph is None and tf_private.is_built(saver):
+    if graph is None and tf_savers.is_built(saver):
         graph = tf_private.default_graph()  # of a MetaGraph
     if graph is None:
         return None
@@ -182,7 +183,7 @@ class Assignment(NamedTuple):
 def assignments(saver: Any) -> dict[str, Assignment]:
     """Return, by name, how the operations of a built Saver assign the values that they read."""
     try:
-        start = graph_of(saver).as_graph_element(tf_private.restore_operation_name(saver))
+        start = graph_of(saver).as_graph_element(tf_savers.restore_operation_name(saver))
     except (KeyError, ValueError):
         return {}
     by_name = {}
@@ -209,8 +210,8 @@ def names_in_slices(saver: Any) -> frozenset[str]:
 
 def taken_variables(saver: Any) -> Any:
     """Return the list or dict from which a Saver would be built now."""
-    given = tf_private.given_variables(saver)
-    return given if given is not None else tf_private.all_saveable_objects()
+    given = tf_savers.given_variables(saver)
+    return given if given is not None else tf_savers.all_saveable_objects()
 
 
 def is_of_graph(variable: Any) -> bool:
@@ -220,9 +221,9 @@ def is_of_graph(variable: Any) -> bool:
 
 def number_of_nameless(saver: Any) -> int:
     """Return how many variables of a Saver's list share a name: those of Keras 3."""
-    if tf_private.is_built(saver) or isinstance(taken_variables(saver), Mapping):
+    if tf_savers.is_built(saver) or isinstance(taken_variables(saver), Mapping):
         return 0
-    return sum(not has_the_name(item) for item in tf_private.flatten(taken_variables(saver)))
+    return sum(not has_the_name(item) for item in tf_savers.flatten(taken_variables(saver)))
 
 
 def _nodes_of(
@@ -234,7 +235,7 @@ def _nodes_of(
 
 
 def _saved(saver: Any) -> dict[str, Saved]:
-    if tf_private.is_built(saver):
+    if tf_savers.is_built(saver):
         return saved_by_graph(saver)
     return saved_by_list(taken_variables(saver))
 

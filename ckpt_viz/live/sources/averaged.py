@@ -16,7 +16,8 @@ from ckpt_viz.formats.bundles.bundle_writer import copied_tensor
 from ckpt_viz.graphs.edits.as_checkpoint import as_checkpoint
 from ckpt_viz.graphs.edits.edited_access import EditedAccess, NewValue
 from ckpt_viz.graphs.nodes.nodes import Attribute, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import readable
 from ckpt_viz.matching.correspondence.value_mapping import map_values
 

@@ -14,7 +14,8 @@ from ckpt_viz.graphs.edits.edited_access import origins_of
 from ckpt_viz.graphs.edits.union import united
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Child, Role
 from ckpt_viz.graphs.nodes.walks import reached
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import listed, readable
 from ckpt_viz.matching.correspondence.value_mapping import map_values
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ckpt_viz.errors import EditError, SourceError
 from ckpt_viz.graphs.nodes.nodes import Attribute
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.render.views import MAX_LINES, View
 
 if TYPE_CHECKING:
@@ -276,11 +277,11 @@ class ObjectGraph(Graph):
             QueryError: `find` cannot read the query.
         """
         from ckpt_viz.files.values.reading import rows_as_read, tensors_of
-        from ckpt_viz.files.values.running import bar
+        from ckpt_viz.files.values.running import bar, silent
         from ckpt_viz.files.values.table import ValueTable
 
         tensors = tensors_of(self, where)
-        memo, begin = self._read_values, bar if progress else None
+        memo, begin = self._read_values, bar if progress else silent
         rows = rows_as_read(self, tensors, memo, executor=executor, begin=begin)
         row_of = {row.key: row for row in rows}
         return ValueTable(self, [row_of[tensor.row.key] for tensor in tensors])

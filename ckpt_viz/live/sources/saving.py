@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.matching.story.manager import story_of_manager
 from ckpt_viz.matching.story.save import SaveStory
 from ckpt_viz.matching.story.save_order import SaveCall, call_of

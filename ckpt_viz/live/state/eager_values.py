@@ -8,7 +8,6 @@ that is in no place any more has its own value back, if the program still holds 
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +18,8 @@ from ckpt_viz.errors import CkptVizError, SourceError
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.files.values.report import Left, Restored
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.live.objects.live_source import is_plain, tracked, view_of, weak
 from ckpt_viz.live.objects.walk import Walk
@@ -34,8 +34,9 @@ from ckpt_viz.live.state.holding import (
 )
 from ckpt_viz.live.state.rollback import put_each
 from ckpt_viz.live.state.taken_values import Taken, without_untracked
+from ckpt_viz.live.tensorflow_names import tensorflow_new as tf_new
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
-from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 from ckpt_viz.live.tensorflow_names.shadows import steadily
 
@@ -129,14 +130,7 @@ def as_source(live: Any) -> Any:
         )
     if not is_plain(live):
         return live
-    items = live if type(live) is dict else dict(enumerate(live))
-    for name, item in items.items():
-        if "tensorflow" not in sys.modules or not tf_private.is_trackable(item):
-            raise SourceError(
-                f"item {name!r}: found a {type(item).__name__}, expected a variable or another "
-                "trackable object"
-            )
-    return tracked(live) if items else tf_restore.new_list([])
+    return tracked(live) if live else tf_new.new_list([])
 
 
 def _expected(nodes: Sequence[Node], objects: Sequence[Any]) -> Iterator[int]:
@@ -250,7 +244,7 @@ class _Putting:
             now = self._now(node_id)
             if now is None:
                 self._left[node_id] = _DROPPED
-            elif tf_private.registered_saver_name(now) != files.saver:
+            elif tf_registered.registered_saver_name(now) != files.saver:
                 self._left[node_id] = f"a {type(now).__name__} is in its place now"
             else:
                 if now is not self._taken.objects[node_id]():

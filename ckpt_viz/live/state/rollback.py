@@ -16,7 +16,7 @@ from ckpt_viz.errors import HalfChangedError, SourceError
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.ground.interrupts import Interrupts, OwnDirectory
 from ckpt_viz.ground.text import listed
-from ckpt_viz.live.objects.untracked import leaves_of
+from ckpt_viz.live.objects.composed_variables import leaves_of
 from ckpt_viz.live.state.holding import (
     HeldState,
     bytes_below,
@@ -27,6 +27,7 @@ from ckpt_viz.live.state.holding import (
     state_of,
 )
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_registered as tf_registered
 from ckpt_viz.live.tensorflow_names import tensorflow_restore as tf_restore
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 from ckpt_viz.live.tensorflow_names.shadows import instance_dict, trackable_attributes
@@ -68,7 +69,7 @@ def hold(objects: Sequence[tuple[Callable[[], str], Any]], budget: Budget) -> li
     held: list[Held] = []
     by_saver: dict[str, list[tuple[Callable[[], str], Any]]] = {}
     for name, obj in objects:
-        saver = tf_private.registered_saver_name(obj)
+        saver = tf_registered.registered_saver_name(obj)
         if saver is not None:
             by_saver.setdefault(saver, []).append((name, obj))
             continue

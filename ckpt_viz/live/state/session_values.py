@@ -19,7 +19,8 @@ from ckpt_viz.errors import SourceError
 from ckpt_viz.files.values.held import HeldAccess, HeldTensor, shape_of
 from ckpt_viz.files.values.memory import Budget
 from ckpt_viz.files.values.report import Left, Restored
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.scopes import NamedVariable, named_value, scope_nodes
 from ckpt_viz.ground.interrupts import Interrupts
 from ckpt_viz.ground.text import count, listed
@@ -29,6 +30,7 @@ from ckpt_viz.live.sessions.saver import taken_variables
 from ckpt_viz.live.state.holding import HeldState, error_words, put, python_state
 from ckpt_viz.live.state.rollback import put_each
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
+from ckpt_viz.live.tensorflow_names import tensorflow_savers as tf_savers
 from ckpt_viz.live.tensorflow_names import tensorflow_session as tf_session
 from ckpt_viz.live.tensorflow_names.tensorflow_session import FinalizedError, Leaf
 from ckpt_viz.live.tensorflow_names.tensorflow_state import nbytes_of
@@ -79,7 +81,7 @@ def _named_parts(leaves: Sequence[tuple[Leaf, Any]]) -> Iterator[tuple[str, Held
 
     Partitions without the others have their own names.
     """
-    infos = [tf_private.save_slice_info(leaf.variable) for leaf, _ in leaves]
+    infos = [tf_savers.save_slice_info(leaf.variable) for leaf, _ in leaves]
     held = Counter[str]()  # elements by name of the whole tensor
     for (_, value), info in zip(leaves, infos, strict=True):
         if info is not None:
@@ -177,7 +179,7 @@ class SessionValues:
 
     def _names_now(self) -> Iterator[str]:
         for _, item in self._items():
-            if tf_private.is_variable(item) or tf_private.is_partitioned_variable(item):
+            if tf_private.is_variable(item) or tf_savers.is_partitioned_variable(item):
                 for variable in tf_session.components(item):
                     yield variable.op.name
 
@@ -185,7 +187,7 @@ class SessionValues:
         leaves: dict[int, Leaf] = {}
         left: list[Left] = []
         for name, item in self._items():
-            if tf_private.is_variable(item) or tf_private.is_partitioned_variable(item):
+            if tf_private.is_variable(item) or tf_savers.is_partitioned_variable(item):
                 for variable in tf_session.components(item):
                     self._refuse_others(variable)
                     leaves[id(variable)] = tf_session.leaf_of_variable(variable)
@@ -233,7 +235,7 @@ class SessionValues:
         source = self._source
         if source is None or tf_session.is_graph(source):
             source = tf_session.variables_of_graph(self._graph if source is None else source)
-        elif tf_private.is_saver(source):
+        elif tf_savers.is_saver(source):
             source = taken_variables(source)
         if isinstance(source, Mapping) and not tf_private.is_trackable(source):
             yield from ((str(name), item) for name, item in source.items())

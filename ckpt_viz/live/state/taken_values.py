@@ -10,13 +10,10 @@ from ckpt_viz.files.values.held import HeldAccess, HeldTensor, shape_of
 from ckpt_viz.files.values.report import Left
 from ckpt_viz.graphs.nodes.keys import checkpoint_key
 from ckpt_viz.graphs.nodes.nodes import Attribute, Node
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.graphs.slots.roles import assign_roles
-from ckpt_viz.live.state.holding import (
-    HeldState,
-    SaverFiles,
-    has_value,
-)
+from ckpt_viz.live.state.holding import HeldState, SaverFiles, has_value
 from ckpt_viz.live.tensorflow_names import tensorflow_state as tf_state
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib import import_module
@@ -309,48 +309,6 @@ def _unread(variable: Any) -> Iterator[None]:
             part.__dict__["_variable_read"] = was_read
 
 
-def registered_saver_name(obj: object) -> str | None:
-    """Return the name of the saver with which the object's class is registered."""
-    # As `get_registered_saver_name`, which raises and catches an error for each object without a
-    # saver.
-    registry = private("saved_model.registration.registration", "_saver_registry")
-    predicates: dict[str, Callable[[object], bool]] = registry.get_registrations()
-    try:
-        return next((name for name in reversed(predicates) if predicates[name](obj)), None)
-    except LookupError:
-        return None
-
-
-def is_saver(obj: object) -> bool:
-    """Return whether the object is a `tf.compat.v1.train.Saver`."""
-    return isinstance(obj, private("training.saver", "Saver"))
-
-
-def is_built(saver: Any) -> bool:
-    """Return whether a Saver has added its operations to a graph; an eager one never has."""
-    return bool(saver._is_built)
-
-
-def given_variables(saver: Any) -> Any:
-    """Return the list or dict of variables that a Saver was given, or took when it was built."""
-    return saver._var_list
-
-
-def all_saveable_objects() -> list[Any]:
-    """Return what a Saver without a list takes if it is built now: the graph's variables."""
-    return list(private("ops.variables", "_all_saveable_objects")())
-
-
-def save_tensor_name(saver: Any) -> str | None:
-    """Return the name of the tensor that a built Saver evaluates to save; None if it is empty."""
-    return str(saver.saver_def.save_tensor_name) if saver.saver_def is not None else None
-
-
-def restore_operation_name(saver: Any) -> str:
-    """Return the name of the operation that a built Saver runs to restore."""
-    return str(saver.saver_def.restore_op_name)
-
-
 def is_eager_now() -> bool:
     """Return whether operations run at once: not in a graph, nor in a `tf.function`."""
     return bool(private("eager.context", "executing_eagerly")())
@@ -359,42 +317,6 @@ def is_eager_now() -> bool:
 def default_graph() -> Any:
     """Return TensorFlow's current default graph."""
     return private("framework.ops", "get_default_graph")()
-
-
-def names_to_save(variables: list[Any]) -> dict[str, Any]:
-    """Return what a Saver would save under which name; partitions are a list under one name.
-
-    Raises ValueError and TypeError as building the Saver would. Adds no operation if the arguments
-    are only variables and SaveableObjects.
-    """
-    to_dict = private("training.saving.saveable_object_util", "op_list_to_dict")
-    names: dict[str, Any] = to_dict(variables, convert_variable_to_tensor=False)
-    return names
-
-
-def flatten(nested: Any) -> list[Any]:
-    """Return the items of a nested list, as a Saver does."""
-    return list(private("util.nest", "flatten")(list(nested)))
-
-
-def is_saveable_object(obj: object) -> bool:
-    """Return whether the object is a `SaveableObject`: it decides what to save, by name."""
-    return isinstance(obj, private("training.saving.saveable_object", "SaveableObject"))
-
-
-def is_partitioned_variable(obj: object) -> bool:
-    """Return whether the object is what `get_variable` returns with a partitioner."""
-    return isinstance(obj, private("ops.variables", "PartitionedVariable"))
-
-
-def spec_tensor(spec: Any) -> Any:
-    """Return the tensor of a SaveSpec; None if reading it would add operations."""
-    return None if callable(spec._tensor) else spec._tensor
-
-
-def save_slice_info(variable: Any) -> Any:
-    """Return a variable's position in the tensor that is saved for all partitions, or None."""
-    return getattr(variable, "_save_slice_info", None)
 
 
 def constant_value(tensor: Any) -> Any:

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
-from ckpt_viz.graphs.nodes.nodes import SAVE_COUNTER
-from ckpt_viz.live.tensorflow_names.shadows import Shadows, instance_dict
+from ckpt_viz.live.tensorflow_names.shadows import instance_dict
 from ckpt_viz.live.tensorflow_names.tensorflow_private import (
     base_dtype_name,
     legacy_attribute_name,
@@ -228,30 +227,6 @@ def restores_nothing(obj: object) -> bool:
     return base is not None and own is base and serializes_itself(obj)
 
 
-def saver_refuses(obj: object, saver_name: str) -> tuple[str, bool] | None:
-    """Return why a saver of this name cannot restore the object; None if it can.
-
-    Also return whether `restore` raises for it. It does not raise for an unknown saver, which
-    TensorFlow logs, or one that is registered with strict_predicate_restore=False. Raises
-    LookupError if TensorFlow does so for an unknown one (2.15).
-    """
-    try:
-        private("saved_model.registration", "validate_restore_function")(obj, saver_name)
-    except ValueError as error:
-        strict = private("saved_model.registration", "get_strict_predicate_restore")(saver_name)
-        return str(error), bool(strict)
-    return None
-
-
-def another_variable(dtype: str) -> Any:
-    """Return a variable like the one that the restore would make, for a saver's predicate.
-
-    It is in a graph of its own, so that the user's graph does not change.
-    """
-    with private("framework.ops", "Graph")().as_default():
-        return private("ops.variables", "Variable")(0, dtype=dtype)
-
-
 def is_distributed(obj: object) -> bool:
     """Return whether the object is a variable of a distribution strategy."""
     return bool(private("distribute.distribute_utils", "is_distributed_variable")(obj))
@@ -291,48 +266,9 @@ def asynchronous_checkpoint(checkpoint: Any) -> Any:
     return private("checkpoint.checkpoint", "Checkpoint")(**checkpoint._kwargs)
 
 
-def new_checkpoint(root: Any, children: Mapping[str, Any]) -> Any:
-    """Return a new Checkpoint of these objects, without writing to them.
-
-    TensorFlow's own constructor adds bookkeeping to its arguments. Raises ValueError as it does. It
-    ignores a root that is false, such as an empty list.
-    """
-    checkpoint = private("checkpoint.checkpoint", "Checkpoint")()
-    if root is None or not root:
-        return _tracking(checkpoint, dict(sorted(children.items())))
-    shadows, attached = Shadows(), []
-    for name, child in sorted({**children, "root": root}.items()):
-        own = shadows.lookup(root, name)
-        if own is None:
-            attached.append(private("trackable.base", "TrackableReference")(name, child))
-        elif own is not child:
-            raise ValueError(f"root.{name} already exists")
-    checkpoint._save_counter = checkpoint._no_dependency(shadows.lookup(root, SAVE_COUNTER))
-    view = private("checkpoint.graph_view", "ObjectGraphView")(root, attached_dependencies=attached)
-    checkpoint._saver = private("checkpoint.checkpoint", "TrackableSaver")(view)
-    return checkpoint
-
-
 def make_counter(source: Any) -> None:
     """Let a checkpoint, or that of a manager, make the `save_counter` that it has not made yet."""
     _ = without_manager(source).save_counter
-
-
-def new_list(items: Sequence[Any]) -> Any:
-    """Return a tracked list of these objects, without writing to them."""
-    made = private("trackable.data_structures", "ListWrapper")([])
-    made._storage.extend(items)
-    made._update_snapshot()
-    return _tracking(made, {str(index): item for index, item in enumerate(items)})
-
-
-def _tracking(holder: Any, children: Mapping[str, Any]) -> Any:
-    holder._maybe_initialize_trackable()
-    for name, child in children.items():
-        reference = private("trackable.base", "TrackableReference")(name, child)
-        holder._self_unconditional_checkpoint_dependencies.append(reference)
-        holder._self_unconditional_dependency_names[name] = child
-    return holder
 
 
 def new_reader(path: Any) -> Any:
@@ -409,38 +345,6 @@ def tensors_of_coordinator(coordinator: Any) -> dict[str, tuple[str, tuple[int, 
         key: (base_dtype_name(coordinator.dtype_map[key]), tuple(shape))
         for key, shape in coordinator.shape_map.items()
     }
-
-
-def reshapes(saver: Any) -> bool:
-    """Return whether a Saver was made with `reshape=True`."""
-    return bool(saver._reshape)
-
-
-def is_empty(saver: Any) -> bool:
-    """Return whether a Saver knows that it has no variables: its `restore` does nothing."""
-    return bool(saver._is_empty)
-
-
-def allows_empty(saver: Any) -> bool:
-    """Return whether a Saver was made with `allow_empty=True`."""
-    return bool(saver._allow_empty)
-
-
-def has_operations(saver: Any) -> bool:
-    """Return whether a Saver has restore operations: it has none before it is built."""
-    return saver.saver_def is not None
-
-
-def adds_operations(saver: Any) -> bool:
-    """Return whether a Saver's restore of an object-based checkpoint builds a second Saver."""
-    return saver._object_restore_saver is None
-
-
-def finds_checkpoint(path: Any) -> bool:
-    """Return whether a Saver finds a checkpoint at a path; raise what its `restore` would."""
-    text = private("util.compat", "as_text")(path)
-    management = "checkpoint.checkpoint_management"
-    return bool(private(management, "checkpoint_exists_internal")(text))
 
 
 def is_reference(variable: object) -> bool:

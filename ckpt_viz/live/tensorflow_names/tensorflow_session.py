@@ -10,13 +10,15 @@ from typing import Any, NamedTuple
 
 from ckpt_viz.live.tensorflow_names.tensorflow_private import (
     base_dtype_name,
-    is_partitioned_variable,
-    is_saveable_object,
     is_tf_variable,
     private,
     text_of,
 )
 from ckpt_viz.live.tensorflow_names.tensorflow_restore import is_distributed
+from ckpt_viz.live.tensorflow_names.tensorflow_savers import (
+    is_partitioned_variable,
+    is_saveable_object,
+)
 from ckpt_viz.live.tensorflow_names.tensorflow_state import saveables_of
 
 _ASSIGNS = ("Assign", "AssignVariableOp")

@@ -15,7 +15,8 @@ from ckpt_viz.files.keras_files.windows_names import with_slashes
 from ckpt_viz.formats.storage.files import is_remote
 from ckpt_viz.formats.storage.new_files import NewFiles
 from ckpt_viz.formats.storage.zip_archive import member
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.live.writing.keras_weights import pieces
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ckpt_viz.graphs.nodes.names import NamedGraph
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.places import same_places
+from ckpt_viz.graphs.nodes.printed_names import NamedGraph
 from ckpt_viz.matching.correspondence.sequences import INDEX
 
 _Lookup = Callable[[int], int | None]

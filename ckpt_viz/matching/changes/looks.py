@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ckpt_viz.graphs.nodes.names import NamedGraph
+from ckpt_viz.graphs.nodes.printed_names import NamedGraph
 
 
 def have_doubles(graph: NamedGraph, parts: Sequence[int]) -> bool:

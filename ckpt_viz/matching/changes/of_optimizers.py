@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,6 +29,7 @@ _OF_SETTING = {
 }
 OTHER_ORDER = "trains its variables in another order"
 ALSO_TRAINS = "also trains"  # of variables that it did not train
+NEWLY_TRAINS = "is new and trains"  # of a new optimizer that got variables of another one
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,14 @@ class OptimizerChange:
 
 
 class _Difference(NamedTuple):
-    """A difference, as what follows "the optimizer", and the live variables in it."""
+    """A difference, as what follows "the optimizer", and the live variables in it.
+
+    `optimizer` is the one that differs, if it is another one than that with these states.
+    """
 
     clause: str
     variables: tuple[int, ...] = ()
+    optimizer: int | None = None
 
 
 @dataclass(frozen=True)
@@ -99,8 +105,9 @@ def changed_optimizers(mapping: ValueMapping, saved: States, live: States) -> li
                 differences += _other_order(mapping, *slots)
         if differences:
             nodes, objects = (node, *slots[0]), (pair.obj, *slots[1])
-            named = (pair.obj, *differences[0].variables)
-            deed = Deed(Act.OPTIMIZER, (node,), named, (differences[0].clause,))
+            clause, variables, other = differences[0]
+            named = (pair.obj if other is None else other, *variables)
+            deed = Deed(Act.OPTIMIZER, (node,), named, (clause,))
             changes.append(OptimizerChange(nodes, objects, deed))
     return changes
 
@@ -193,9 +200,23 @@ def _other_variables(
     before = {fitting.get(_variable(mapping.saved, slot)) for slot in was}
     after = {_variable(mapping.live, slot) for slot in now}
     if no_more := (before & common) - after:
-        yield _Difference("no longer trains", _holders(mapping.live, no_more, after))
+        other = _new_trainer(mapping, no_more)
+        clause = "no longer trains" if other is None else NEWLY_TRAINS
+        yield _Difference(clause, _holders(mapping.live, no_more, after), other)
     if not has_nameless and (newly := (after & common) - before):
         yield _Difference(ALSO_TRAINS, _holders(mapping.live, newly, before))
+
+
+def _new_trainer(mapping: ValueMapping, variables: Set[int | None]) -> int | None:
+    """Return the new optimizer that alone keeps states for all these live variables."""
+    paired = {pair.obj for pair in mapping.parts.values()}
+    slots = (node.slot for node in mapping.live.nodes if node.slot is not None)
+    trained: dict[int, set[int]] = defaultdict(set)
+    for slot in slots:
+        if slot.optimizer is not None and slot.optimizer not in paired:
+            trained[slot.optimizer].add(slot.variable)
+    trainers = [optimizer for optimizer, own in trained.items() if variables <= own]
+    return trainers[0] if len(trainers) == 1 else None
 
 
 def _other_number(

@@ -13,7 +13,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import count, listed
 from ckpt_viz.matching.changes.deeds import SWAPPED, Act, Deed
 from ckpt_viz.matching.changes.looks import look_of
-from ckpt_viz.matching.changes.of_optimizers import ALSO_TRAINS
+from ckpt_viz.matching.changes.of_optimizers import ALSO_TRAINS, NEWLY_TRAINS
 from ckpt_viz.matching.changes.shapes_in_words import (
     are_last,
     has_slots,
@@ -464,7 +464,7 @@ class Phrases:
         saved, live = self.names.saved.graph, self.names.live.graph
         left = [self.left_slots(optimizer) for d in deeds for optimizer in d.nodes]
         stay = ""
-        if deed.words[0] != ALSO_TRAINS:  # others stay, for another reason
+        if deed.words[0] not in (ALSO_TRAINS, NEWLY_TRAINS):  # others stay, for another reason
             stay = _left_in_words(*map(sum, zip(*left, strict=True)))
         was, classes = optimizer_classes(saved, deed.nodes[0])
         now = live.nodes[deed.objects[0]].type_name or ""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain
 
-from ckpt_viz.graphs.nodes.names import readable_place
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
+from ckpt_viz.graphs.nodes.printed_names import readable_place
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.matching.changes.change import Change

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 
 from ckpt_viz.ground.text import count
 from ckpt_viz.matching.changes.deeds import Act, Deed
@@ -38,7 +39,8 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
         deeds: What was done, the worst first.
         phrases: Puts it into words.
         by_person: Whether "you" did it, and not the writer of another file.
-        last: A clause that follows all deeds if there is space; "" for none.
+        last: A clause that follows all deeds if there is space, without what follows its colon if
+            there is too little; "" for none.
     """
     groups: dict[object, list[Deed]] = {}
     for deed in phrases.with_namesakes(deeds):
@@ -46,14 +48,14 @@ def sentence_of(deeds: Sequence[Deed], phrases: Phrases, *, by_person: bool, las
     _join_heads(groups, phrases)
     every = [*groups.values()]
     text = f"{_capital(last)}." if last else ""
-    for number, names, has_tails in _lengths(len(every)) if every else ():
+    for number, names, has_tails, end in _lengths(len(every), last) if every else ():
         clauses = [
             _clause(group, replace(phrases, most=names), has_tails=has_tails)
             for group in every[:number]
         ]
         left = sum(map(len, every[number:]))
         has_room = number < MOST_CLAUSES and not left
-        text = _text(clauses, left, last * has_room, by_person=by_person)
+        text = _text(clauses, left, end * has_room, by_person=by_person)
         if len(text.split()) <= MOST_WORDS:
             break
     return text
@@ -71,13 +73,13 @@ def _key(deed: Deed) -> object:
     return deed.act, deed.certainty, deed if deed.act in _ALONE else None
 
 
-def _lengths(groups: int) -> Iterator[tuple[int, int, bool]]:
-    """Yield how many clauses, names in each list, and tails to try, the longest text first."""
+def _lengths(groups: int, last: str) -> Iterator[tuple[int, int, bool, str]]:
+    """Yield how many clauses, names in each list, tails and end to try, the longest text first."""
     numbers = range(min(groups, MOST_CLAUSES), 0, -1)
+    ends = dict.fromkeys((last, last.partition(":")[0]))
     for most_names in ((3, 2), (1,)):
-        for number in numbers:
-            for names in most_names:
-                yield from ((number, names, True), (number, names, False))
+        for number, end, names in product(numbers, ends, most_names):
+            yield from ((number, names, True, end), (number, names, False, end))
 
 
 def _join_heads(groups: dict[object, list[Deed]], phrases: Phrases) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.graphs.slots.optimizer_table import ROWS
 from ckpt_viz.ground.text import shape_words
 from ckpt_viz.matching.changes.short_names import Side

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from ckpt_viz.graphs.layers.layers import blocks_in
+from ckpt_viz.graphs.layers.blocks import blocks_in
 from ckpt_viz.graphs.nodes.keras_variables import is_of_every_layer
-from ckpt_viz.graphs.nodes.names import THE_ROOT, dotted, is_holder
+from ckpt_viz.graphs.nodes.names import is_holder
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
+from ckpt_viz.graphs.nodes.printed_names import THE_ROOT, dotted
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import readable
 

@@ -5,7 +5,7 @@ Parts that look alike are a guess by their order alone, and a restore has an ord
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import dropwhile
@@ -14,6 +14,7 @@ from ckpt_viz.graphs.nodes.nodes import Role, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.slots.hanging import hanging_from_optimizers
+from ckpt_viz.matching.correspondence.items import are_of_other_layers
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, is_guess
 from ckpt_viz.matching.correspondence.sequences import sequences
 from ckpt_viz.matching.correspondence.states import state_pairs
@@ -70,7 +71,7 @@ class _Defaults:
         slots = [*self._slots_of({pair.node: pair for pair in new})] if new else []
         yield from slots
         known = {pair.node for pair in slots}, {pair.obj for pair in slots}
-        for pair in self._agreed_guesses():
+        for pair in self._agreed_guesses({pair.node for pair in new}):
             if pair.node not in known[0] and pair.obj not in known[1]:
                 yield pair._replace(certainty=Certainty.LIKELY, evidence=Evidence.DEFAULT)
 
@@ -156,10 +157,11 @@ class _Defaults:
         ]
         return frozenset(p.node for p in pairs), frozenset(p.obj for p in pairs)
 
-    def _agreed_guesses(self) -> Iterator[Pair]:
+    def _agreed_guesses(self, new: Set[int]) -> Iterator[Pair]:
         """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
 
-        The places in its lists are no evidence: full names may be theirs alone. A number in Keras'
+        A slot waits for its variable, which is in a sure place or is `new`. The places in its lists
+        are no evidence: full names may be theirs alone. A number in Keras'
         file tells nothing of a state without an owner if variables of its shape are open.
         """
         saved, live = self.mapping.saved, self.mapping.live
@@ -170,7 +172,9 @@ class _Defaults:
                 now = live.nodes[pair.obj].slot if saved.is_of_keras else None
                 if now is not None and values_of(live.nodes[now.variable]) in self._open_looks:
                     is_listed = False
-                if slot is not None or is_listed:
+                variable = pair.node if slot is None else slot.variable
+                has_place = variable in new or variable in self._settled[0]
+                if has_place if slot is not None else is_listed:
                     yield pair
 
     @cached_property
@@ -189,8 +193,11 @@ class _Defaults:
     def _contradict(self, node: int, obj: int) -> bool:
         """Return whether a person gave two values, or the layers around them, different names.
 
-        So it is if one of them is in a layer whose name another layer of the other side has.
+        So it is if one of them is in a layer whose name another layer of the other side has, and if
+        Keras calls them otherwise.
         """
+        if are_of_other_layers(self.mapping.saved, node, self.mapping.live, obj):
+            return True
         names = zip(_names(self.mapping.saved, node), _names(self.mapping.live, obj), strict=True)
         if any(was != now for was, now in names if self._is_chosen(was, now)):
             return True

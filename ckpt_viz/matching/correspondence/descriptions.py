@@ -9,7 +9,8 @@ from functools import cache
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.matching.correspondence.items import GraphInTree, Items, items_of
 from ckpt_viz.matching.correspondence.sequences import sequences
 from ckpt_viz.matching.name_rules.full_names import FullNames
@@ -31,8 +32,9 @@ class Described:
     tells values of one holder apart: their kinds, or their numbers in files of Keras' paths, which
     lack some names. `strong` are names that a person chose: of layers, and of scopes in full names.
     `full_name` is that of a value, as it is. `inner` are the names inside an item. `are_named` has
-    the items of layers that a person named. Items of equal `content` hold equal values, and items
-    of equal `named` hold them under equal names, too.
+    the items of layers that a person named. `trainers` are the local names of the optimizers that
+    keep states for values of an item, "" for the only one. Items of equal `content` hold equal
+    values, and items of equal `named` hold them under equal names, too.
     """
 
     graph: GraphInTree
@@ -45,6 +47,7 @@ class Described:
     inner: dict[int, Set[str]] = field(default_factory=dict)
     full_name: dict[int, str] = field(default_factory=dict)
     are_named: set[int] = field(default_factory=set)
+    trainers: dict[int, frozenset[str]] = field(default_factory=dict)
     index: dict[int, int | None] = field(default_factory=dict)
     content: dict[int, int] = field(default_factory=dict)
     named: dict[int, int] = field(default_factory=dict)
@@ -201,7 +204,7 @@ class _Describing:
         self.scopes: dict[int, Scope] = {}
         self.above: dict[int, int] = {}
         self.are_lists: dict[int, bool] = {}
-        self.slot_names = _names_of_slots(graph)
+        self.slot_names, self.trainers = _names_of_slots(graph), _trainers(graph)
         self.has_paths, self.have_numbers = _has_paths(graph), have_numbers
         self._run()
 
@@ -213,6 +216,8 @@ class _Describing:
                 self._holder(item)
             else:
                 self._leaf(item)
+            trainers = map(self.side.trainers.__getitem__, items.children[item])
+            self.side.trainers[item] = self.trainers.get(item, frozenset()).union(*trainers)
         self.side.index_contents()
         for item in items.order:
             if items.children[item]:
@@ -333,6 +338,17 @@ def _names_of_slots(graph: GraphInTree) -> dict[int, str]:
         if node.slot is not None and node.attributes:
             names.setdefault(node.slot.variable, node.attributes[0].full_name)
     return names
+
+
+def _trainers(graph: GraphInTree) -> dict[int, frozenset[str]]:
+    """Return by variable the names of the optimizers that keep states for it."""
+    slots = {(n.slot.variable, n.slot.optimizer) for n in graph.nodes if n.slot is not None}
+    is_only = len({optimizer for _, optimizer in slots}) == 1
+    trainers: dict[int, frozenset[str]] = {}
+    for variable, optimizer in slots:
+        name = "" if is_only or optimizer is None else graph.tree.labels[optimizer]
+        trainers[variable] = trainers.get(variable, frozenset()) | {name}
+    return trainers
 
 
 def _common(scopes: Sequence[Scope]) -> Scope:

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ckpt_viz.graphs.nodes.names import LayerNames, NamedGraph
+from ckpt_viz.graphs.nodes.names import LayerNames
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.nodes.printed_names import NamedGraph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.correspondence.conversions import cast_of
 from ckpt_viz.matching.correspondence.pairs import Certainty, Pair, is_guess

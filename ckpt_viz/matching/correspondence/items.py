@@ -14,11 +14,17 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
-from ckpt_viz.graphs.nodes.keras_variables import order_of_parts
+from ckpt_viz.graphs.nodes.keras_variables import (
+    is_of_every_layer,
+    is_of_keras,
+    order_of_parts,
+)
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.graphs.slots.keras_optimizers import TRAINABLE
 from ckpt_viz.matching.engines.keras_sides import LISTS_OF_LAYERS
+from ckpt_viz.matching.name_rules.names import canonical
 
 OUTSIDE = -1  # the parent of the root
 Value = tuple[Hashable, ...]
@@ -68,6 +74,18 @@ def value_of(node: Node) -> Value | None:
         # Only the object's own code knows what it takes.
         return node.registered_saver, tuple([name for name, *_ in layout])
     return node.registered_saver, layout
+
+
+def are_of_other_layers(saved: GraphInTree, node: int, live: GraphInTree, obj: int) -> bool:
+    """Return whether Keras calls two values otherwise: no kernel ever becomes a gamma.
+
+    Only a class of a person's own can call one value by several such names.
+    """
+    names = canonical(saved.tree.labels[node]), canonical(live.tree.labels[obj])
+    if names[0] == names[1] or not all(map(is_of_every_layer, names)):
+        return False
+    holders = saved.nodes[saved.tree.parents[node]], live.nodes[live.tree.parents[obj]]
+    return all(each.type_name is None or is_of_keras(each.type_name) for each in holders)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ckpt_viz.graphs.slots.keras_optimizers import trained_variables
 from ckpt_viz.matching.correspondence.alignment import unique
 from ckpt_viz.matching.correspondence.items import value_of
 from ckpt_viz.matching.correspondence.pairing import PairedItems
-from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, surest
+from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair, surest
 from ckpt_viz.matching.name_rules.names import canonical
 
 _WRAPPED = ("inner_optimizer", "base_optimizer")  # of a LossScaleOptimizer
@@ -108,6 +108,30 @@ class Optimizers:
             )
             for node, obj in zip(*lists, strict=False):
                 self.paired.add(node, obj, certainty, Evidence.LISTED)
+
+
+def shared_counters(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
+    """Yield the counters and rates of divided optimizers with those of their further parts.
+
+    These have counted the same steps: a part has its states from one optimizer, and no own one.
+    """
+    taken = {pair.obj for pair in pairs.values()}
+    sources: dict[int, set[int | None]] = defaultdict(set)
+    for node, obj, _, evidence in pairs.values():
+        was, now = saved.nodes[node].slot, live.nodes[obj].slot
+        if evidence is not Evidence.SLOT or was is None or now is None:
+            continue
+        if now.optimizer is not None and now.optimizer not in taken:
+            sources[now.optimizer].add(was.optimizer)
+    for part, optimizers in sources.items():
+        (source, *others) = optimizers
+        if source is not None and not others:
+            labels = _own_values(saved, source, ())
+            live_labels = _own_values(live, part, taken)
+            both = list(labels), list(live_labels)
+            for node, obj in unique(*both, labels.get, live_labels.get):
+                if node in pairs:
+                    yield Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
 
 
 def _listed(graph: Graph, optimizer: int, taken: Container[int]) -> list[int]:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
 from ckpt_viz.matching.correspondence.descriptions import Bag, Described
+from ckpt_viz.matching.correspondence.items import are_of_other_layers
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.name_rules.names import are_namesakes, are_related, numbers, words
 
@@ -54,6 +55,8 @@ class PairedItems:
     def add(self, x: int, y: int, certainty: Certainty, evidence: Evidence) -> None:
         """Pair two nodes, unless one of them has a counterpart."""
         if x in self.by_node or y in self.node_of:
+            return
+        if are_of_other_layers(self.saved.graph, x, self.live.graph, y):
             return
         if self._are_holders(x, y):
             if self._differ_in_depth(x, y):
@@ -226,6 +229,20 @@ class PairedItems:
     def are_equal(self, x: int, y: int) -> bool:
         """Return whether two items hold equal values in equal parts."""
         return self.saved.content[x] == self.live.content[y]
+
+    def is_trained_alone(self, x: int, y: int) -> bool:
+        """Return whether the same optimizers train two equal items, and not all others like them.
+
+        So a model is told from its copy with average weights, or from one with an own optimizer.
+        """
+        trainers, equals = self.saved.trainers[x], self._of_content(self.saved.content[x])
+        if not trainers or trainers != self.live.trainers[y] or not self.are_equal(x, y):
+            return False
+        if not 1 < max(map(len, equals)) <= _MOST_NAMESAKES:
+            return False
+        sides = zip((self.saved, self.live), equals, strict=True)
+        counts = [[side.trainers[item] for item in items].count(trainers) for side, items in sides]
+        return counts == [1, 1]
 
     def have_one_chosen_name(self, x: int, y: int) -> bool:
         """Return whether a person gave two items one name: it decides for all that is in them."""

@@ -139,7 +139,7 @@ class _Rivals:
             return _LOCAL_NAME, 0
         if names:
             return _NAME_OF_ALL, depth_in_common(self.paired, x, y)
-        if self.paired.are_related(x, y):
+        if self.paired.are_related(x, y) or self.paired.is_trained_alone(x, y):
             return _COMMON_WORD, 0
         return (_SAME_PLACE if self._have_one_place(x, y) else _NOTHING), 0
 

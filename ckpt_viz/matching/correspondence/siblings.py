@@ -1,9 +1,9 @@
 """The children of two items that belong together, matched in one way whatever holds them.
 
 First come children that have exchanged their names. Then come anchors: names that one child of each
-side has, contents without a rival, and names that share words. Then anchors that keep their order
-cut both lists, and each gap is aligned, so that "removed here" and "inserted there" fall into
-different gaps. Last come attributes in their order.
+side has, what an optimizer trains, contents without a rival, and names that share words. Then
+anchors that keep their order cut both lists, and each gap is aligned, so that "removed here" and
+"inserted there" fall into different gaps. Last come attributes in their order.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class Siblings:
             return
         self._compared.add(state)
         self._exchanged(*free, limit)
-        steps = self._anchors, self._without_rival, self._by_words, self._gaps, self._by_attributes
-        for step in steps:
+        steps = self._anchors, self._trained, self._without_rival, self._by_words
+        for step in (*steps, self._gaps, self._by_attributes):
             step(xs, ys, limit)
             if not all(self.paired.free(xs, ys)):
                 return
@@ -179,6 +179,14 @@ class Siblings:
         return self.paired.may_be_renamed or self.paired.are_related(x, y)
 
     # --- content and order
+
+    def _trained(self, xs: Items, ys: Items, limit: Certainty) -> None:
+        """Pair free children of equal content of which the same optimizer trains one alone."""
+        trainers = self.saved.trainers.__getitem__, self.live.trainers.__getitem__
+        for equal in self._of_one_content(xs, ys):
+            for x, y in unique(*equal, *trainers):
+                if self.paired.is_trained_alone(x, y) and not self._is_refused(x, y):
+                    self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.SLOT)
 
     def _without_rival(self, xs: Items, ys: Items, limit: Certainty) -> None:
         """Pair children whose content no other free child has.

@@ -77,40 +77,47 @@ def _in_other_order(
 
 
 def _of_slots(saved: Graph, live: Graph, pairs: Mapping[int, Pair]) -> Iterator[Pair]:
-    """Yield the slot variables of variables and optimizers that belong together.
-
-    If an optimizer is gone, another one may train its variables as well. That one has a counterpart
-    of its own, which tells its steps, and whose slots come first.
-    """
+    """Yield the slot variables of variables and optimizers that belong together."""
     of_saved, of_live = _slots_of(saved), _slots_of(live)
+    for optimizer, obj, limit in _optimizers(of_saved, of_live, pairs):
+        saved_slots, live_slots = of_saved[optimizer], of_live.get(obj, {})
+        shared = shared_slots(
+            OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
+        )
+        if shared.is_other and (optimizer is None or limit is not Certainty.CERTAIN):
+            continue
+        for name, by_variable in saved_slots.items():
+            slots = live_slots.get(shared.names.get(name, ""), {})
+            for variable, node in by_variable.items():
+                of_variable = pairs.get(variable)
+                state = None if of_variable is None else slots.get(of_variable.obj)
+                if of_variable is None or state is None:
+                    continue
+                if shared.is_other:
+                    yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
+                else:
+                    sure = weakest(of_variable.certainty, limit)
+                    yield Pair(node, state, sure, Evidence.SLOT)
+
+
+def _optimizers(
+    of_saved: _Slots, of_live: _Slots, pairs: Mapping[int, Pair]
+) -> Iterator[tuple[int | None, int | None, Certainty]]:
+    """Yield which optimizers may share states: counterparts first, then those of one side alone.
+
+    One that is gone, or was divided, has left its variables to another one. One that is new has got
+    them from another one.
+    """
     paired = {pair.obj for pair in pairs.values()}
     owns = {
         optimizer: _only_one(of_live) if optimizer is None else _obj_of(pairs, optimizer)
         for optimizer in of_saved
     }
-    for optimizer in sorted(of_saved, key=lambda each: owns[each] is None):
-        own, saved_slots = owns[optimizer], of_saved[optimizer]
-        others = [obj for obj in of_live if obj in paired] if optimizer is not None else []
-        for obj in others if own is None else [own]:
-            live_slots = of_live.get(obj, {})
-            shared = shared_slots(
-                OptimizerSlots(saved, optimizer, saved_slots), OptimizerSlots(live, obj, live_slots)
-            )
-            if shared.is_other and (optimizer is None or own is None):
-                continue
-            for name, by_variable in saved_slots.items():
-                slots = live_slots.get(shared.names.get(name, ""), {})
-                for variable, node in by_variable.items():
-                    of_variable = pairs.get(variable)
-                    state = None if of_variable is None else slots.get(of_variable.obj)
-                    if of_variable is None or state is None:
-                        continue
-                    if shared.is_other:
-                        yield Pair(node, state, Certainty.GUESS, Evidence.OTHER_STATE)
-                        continue
-                    limit = Certainty.CERTAIN if own is not None else Certainty.LIKELY
-                    sure = weakest(of_variable.certainty, limit)
-                    yield Pair(node, state, sure, Evidence.SLOT)
+    yield from ((node, own, Certainty.CERTAIN) for node, own in owns.items() if own is not None)
+    for optimizer, own in owns.items():
+        for obj in of_live if optimizer is not None else ():
+            if (obj in paired) is (own is None):
+                yield optimizer, obj, Certainty.LIKELY
 
 
 def _only_one(of_live: _Slots) -> int | None:

@@ -8,10 +8,12 @@ from functools import cache, cached_property
 
 from ckpt_viz.graphs.nodes.nodes import ROOT, has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
-from ckpt_viz.graphs.object_graph.graph import Graph, Layout
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.matching.correspondence.by_names import pairs_of_namesakes
 from ckpt_viz.matching.correspondence.conversions import Conversion, Form, cast_of, conversion_of
 from ckpt_viz.matching.correspondence.correspond import correspond
+from ckpt_viz.matching.correspondence.optimizers import shared_counters
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.correspondence.sequences import INDEX
 from ckpt_viz.matching.name_rules.full_names import FullNames
@@ -127,20 +129,31 @@ def map_values(
         fitting += (pair for pair in namesakes if pair.obj not in taken)
     elif bound is None:  # Keras' paths lead to a value once
         alone = [obj for obj in valued[1] if obj not in taken]
-        fitting += _shared(saved, live, counterparts, taken, alone)
+        shared = [*_shared(saved, live, counterparts, taken, alone)]
+        shared += shared_counters(saved, live, counterparts)
+        fitting += (
+            pair
+            for pair in shared
+            if fits(saved, live, *pair[:2]) and conversion_of(saved, live, pair) is None
+        )
     second = live.second_places
     filled = {*second, *(second.get(pair.obj, pair.obj) for pair in fitting)}
     used = {pair.node for pair in fitting}
     return ValueMapping(
         saved,
         live,
-        tuple(sorted(fitting)),
+        _in_order(fitting),
         counterparts,
         tuple(misfits),
         tuple(obj for obj in valued[1] if obj not in filled),
         tuple(node for node in valued[0] if node not in used),
         conversions,
     )
+
+
+def _in_order(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Return pairs in saved order; of a value that was shared, that of its counterpart first."""
+    return tuple(sorted(pairs, key=lambda p: (p.node, p.evidence is Evidence.SHARED, p.obj)))
 
 
 def with_pairs(mapping: ValueMapping, pairs: Sequence[Pair]) -> ValueMapping:
@@ -151,7 +164,7 @@ def with_pairs(mapping: ValueMapping, pairs: Sequence[Pair]) -> ValueMapping:
     unplaced = {p.node for p in mapping.pairs if p.node in nodes or p.obj in objects} - nodes
     return replace(
         mapping,
-        pairs=tuple(sorted([*kept, *pairs])),
+        pairs=_in_order([*kept, *pairs]),
         parts={**mapping.parts, **{pair.node: pair for pair in pairs}},
         misfits=tuple(p for p in mapping.misfits if p.node not in nodes and p.obj not in objects),
         missing=tuple(sorted({*mapping.missing, *freed} - objects)),
@@ -239,6 +252,4 @@ def _shared(
     for obj in alone:
         node = by_path.get(obj)
         if node is not None and node in counterparts:
-            pair = Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)
-            if fits(saved, live, node, obj) and conversion_of(saved, live, pair) is None:
-                yield pair
+            yield Pair(node, obj, Certainty.LIKELY, Evidence.SHARED)

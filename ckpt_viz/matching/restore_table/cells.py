@@ -5,7 +5,8 @@ from __future__ import annotations
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.overlay.comparison_table import CellSign, TableCell
 from ckpt_viz.ground.text import end_of, shape_words
-from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding
+from ckpt_viz.matching.restore_table.folded_rows import FoldedRows
+from ckpt_viz.matching.restore_table.folding import Folding
 from ckpt_viz.matching.restore_table.rows import (
     Destination,
     RestoreRow,

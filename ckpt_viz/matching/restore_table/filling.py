@@ -13,6 +13,7 @@ from ckpt_viz.graphs.nodes.exported import exported_lists
 from ckpt_viz.graphs.nodes.nodes import has_value
 from ckpt_viz.graphs.nodes.subtrees import values_of
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.matching.correspondence.items import are_of_other_layers
 from ckpt_viz.matching.correspondence.pairs import Evidence, Pair, is_guess
 from ckpt_viz.matching.engines.trace import Cause, Failure, Step
 from ckpt_viz.matching.name_rules.scope_tree import full_name
@@ -131,7 +132,8 @@ class _Filling:
     def _counterparts(self) -> Mapping[int, int]:
         """The object of each saved value's row: one for each, and no object twice.
 
-        What the fix pairs comes first, and what it leaves out next. The call decides the rest.
+        What the fix pairs comes first, and what it leaves out next. The call decides the rest, but
+        for values of other layers.
         """
         size, by_node, taken = len(self.live.nodes), dict[int, int](), set[int]()
         every = *self.fix.sure, *self.fix.others
@@ -139,10 +141,16 @@ class _Filling:
         guessed = ((p.node, p.obj) for p in every if is_guess(p))
         for node, obj in (*paired, *self.call.object_of.items(), *guessed):
             is_row = obj < size and has_value(self.live.nodes[obj])
-            if is_row and node not in by_node and obj not in taken:
+            if not is_row or self._are_of_other_layers(node, obj):
+                continue
+            if node not in by_node and obj not in taken:
                 by_node[node] = obj
                 taken.add(obj)
         return by_node
+
+    def _are_of_other_layers(self, node: int, obj: int) -> bool:
+        assert self.saved is not None
+        return are_of_other_layers(self.saved, node, self.live, obj)
 
     def _plain(self, node: int, obj: int | None) -> ValueCell:
         target = self.call.object_of.get(node)

@@ -6,163 +6,33 @@ way, and else to its optimizer.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, takewhile
-from typing import NamedTuple
+from itertools import groupby, takewhile
 
 from ckpt_viz.graphs.nodes.names import slot_of
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
-from ckpt_viz.matching.restore_table.parts import Chains, home_of, place_of_row
-from ckpt_viz.matching.restore_table.rows import (
-    Destination,
-    RestoreRow,
-    RestoreTable,
-    ValueCell,
-    Why,
+from ckpt_viz.matching.restore_table.folded_rows import (
+    LAYER_AND_VALUE,
+    NUMBER,
+    Branch,
+    FoldedRows,
+    Places,
+    RowPart,
+    after_fix,
+    part_of,
+    places,
+    urgency,
+    way_of,
+    without_cause,
 )
+from ckpt_viz.matching.restore_table.parts import Chains, home_of, place_of_row
+from ckpt_viz.matching.restore_table.rows import RestoreRow, RestoreTable
 
-_NUMBER = re.compile(r"\d+")
 _MOST_LINES = 24
-_LAYER_AND_VALUE = 2  # names in the path of a value
-# Reasons that tell most, first, and then what happens to values without one of these.
-_URGENT = {why: n for n, why in enumerate((Why.FAILURE, Why.DAMAGED, Why.SHAPE, Why.DTYPE))}
-_UNREAD = frozenset[object]({Why.AFTER_ERROR, Why.NOT_REACHED})
-_LESS_URGENT = {Destination.INTO: 4, Destination.HERE: 6}
-_USUAL = 5
-
-
-class _Part(NamedTuple):
-    """A part of one side: of the checkpoint, or of the program if the checkpoint lacks it."""
-
-    is_saved: bool
-    node: int
-
-
-_Places = tuple[int | None, int | None]
-
-
-class FoldedRows(NamedTuple):
-    """Rows that all go the same way, with the names of the part that they are, on both sides.
-
-    `saved` and `live` are the place of the part, "" on a side without it; of a run, those of the
-    first and of the last part. `nodes` are these parts, each as its saved node and its live object.
-    `parts` is the number of parts, and `is_run` says that they are neighbours whose names differ in
-    numbers alone. `branches` are the parts with what is below them; rows that are no whole part
-    have none.
-    """
-
-    saved: tuple[str, ...]
-    live: tuple[str, ...]
-    rows: tuple[RestoreRow, ...]
-    nodes: tuple[_Places, ...]
-    branches: tuple[tuple[_Part, _Branch], ...] = ()
-    parts: int = 1
-    is_run: bool = True
-
-    @property
-    def is_quiet(self) -> bool:
-        """Whether the call and the fix put each value into its own object."""
-        return self.rows[0].is_quiet
-
-
-@dataclass
-class _Branch:
-    """A part, what is below it, and its own rows."""
-
-    rows: list[RestoreRow] = field(default_factory=list)
-    below: dict[_Part, _Branch] = field(default_factory=dict)
-
-    @cached_property
-    def every_row(self) -> Sequence[RestoreRow]:
-        """The rows of the part and of all below it, in order."""
-        return [*self.rows, *chain.from_iterable(b.every_row for b in self.below.values())]
-
-    @cached_property
-    def ways(self) -> frozenset[tuple[object, ...]]:
-        """Where the rows of the part and of all below it go."""
-        own = frozenset(map(way_of, self.rows))
-        return own.union(*(branch.ways for branch in self.below.values()))
-
-    @cached_property
-    def is_quiet(self) -> bool:
-        """Whether the call and the fix put each value of the part into its own object."""
-        inside = (branch.is_quiet for branch in self.below.values())
-        return all(row.is_quiet for row in self.rows) and all(inside)
-
-    @property
-    def names_misfits(self) -> bool:
-        """Whether layers below the part have values of another shape, each with its own name."""
-        return not self.is_layer and any(map(_is_misfit, self.every_row))
-
-    @property
-    def is_layer(self) -> bool:
-        """Whether the part holds values, and no other part."""
-        return all(branch.rows for branch in self.below.values())
-
-
-def run_of(names: Sequence[str]) -> str:
-    """Return the first and the last name of a run, of the last one what differs.
-
-    >>> run_of(["blocks.block_0", "blocks.block_5"]), run_of(["head"])
-    ('blocks.block_0 … block_5', 'head')
-    """
-    first, last = names[0], names[-1]
-    if first == last:
-        return first
-    holder, dot, _ = first.rpartition(".")
-    return f"{first} … {last.removeprefix(holder + dot)}"
-
-
-def way_of(row: RestoreRow) -> tuple[object, ...]:
-    """Return what rows have in common that fold into one line.
-
-    What the program alone has keeps its own values, whatever the call tried to put there.
-    """
-    is_new = row.saved is None and row.plain.place is Destination.KEEPS
-    plain = (Destination.KEEPS,) if is_new else _way(row.plain.meant)
-    return plain, _way(row.fixed), row.saved is None, row.live is None
-
-
-def _part_of(row: RestoreRow) -> _Part:
-    """Return a value as a part of its side."""
-    return _Part(True, row.saved) if row.saved is not None else _Part(False, row.live or ROOT)
-
-
-def _is_misfit(row: RestoreRow) -> bool:
-    return None not in (row.saved, row.live) and row.plain.why in (Why.SHAPE, Why.DTYPE)
-
-
-def _places(row: RestoreRow) -> tuple[object, ...]:
-    where = None if row.fixed is None else (row.fixed.place, row.why_left is Why.GUESS)
-    return row.plain.meant.place, where, row.saved is None, row.live is None
-
-
-def _after_fix(row: RestoreRow) -> tuple[object, ...]:
-    """Return what the values of a layer have in common that are one line."""
-    where, *others = _places(row)
-    return tuple(others) if row.fixed is not None else (where, *others)
-
-
-def _urgency(row: RestoreRow) -> int:
-    cell = row.plain.meant
-    usual = _LESS_URGENT.get(cell.place, _USUAL)
-    return usual if cell.why is None else _URGENT.get(cell.why, usual)
-
-
-def _way(cell: ValueCell | None) -> tuple[object, ...]:
-    return () if cell is None else (cell.place, cell.why, cell.error)
-
-
-def _without_cause(way: tuple[object, ...]) -> tuple[object, ...]:
-    """Return the way of a value, whatever keeps the call from coming to it: all say "nowhere"."""
-    plain, *others = way
-    is_unread = isinstance(plain, tuple) and not _UNREAD.isdisjoint(plain)
-    return (Destination.STAYS if is_unread else plain, *others)
 
 
 @dataclass(frozen=True)
@@ -173,7 +43,7 @@ class Folding:
 
     def lines(self) -> Iterator[FoldedRows]:
         """Yield the lines in saved order, what the program alone has beside its neighbours."""
-        yield from self._below(_Part(True, ROOT), self._tree)
+        yield from self._below(RowPart(True, ROOT), self._tree)
 
     def loud_lines(self) -> Sequence[FoldedRows]:
         """Return the lines that are not quiet, at most about 25."""
@@ -189,54 +59,79 @@ class Folding:
                 if len(line.rows) > 1:
                     yield from (self._value(row) for row in line.rows)
             case ((part, branch),):
-                yield from (self._value(row) for row in branch.rows if _part_of(row) != part)
+                yield from (self._value(row) for row in branch.rows if part_of(row) != part)
                 yield from _runs(self._whole(*below) for below in branch.below.items())
             case branches:
                 yield from (self._whole(part, branch) for part, branch in branches)
 
     def _value(self, row: RestoreRow) -> FoldedRows:
-        return self._line(_part_of(row), [row])
+        return self._line(part_of(row), [row])
 
-    def _whole(self, part: _Part, branch: _Branch) -> FoldedRows:
+    def _whole(self, part: RowPart, branch: Branch) -> FoldedRows:
         rows = branch.every_row
         if not branch.is_quiet:  # the first row tells why
-            rows = sorted(rows, key=_urgency)
+            rows = sorted(rows, key=urgency)
         return self._line(part, rows, branch)
 
-    def _below(self, part: _Part, branch: _Branch) -> Iterator[FoldedRows]:
+    def _below(self, part: RowPart, branch: Branch) -> Iterator[FoldedRows]:
         if part.node != ROOT and self._is_one_line(part, branch):
             yield self._whole(part, branch)
             return
         inner = [line for child, sub in branch.below.items() for line in self._below(child, sub)]
+        is_divided = self._is_divided(part, branch)
+
+        def way(row: RestoreRow) -> object:
+            return way_of(row), self._trainer(row) if is_divided else None
+
         own: dict[object, list[RestoreRow]] = {}
         for row in branch.rows:
             if row.is_quiet:
                 yield self._value(row)
             else:
-                own.setdefault(way_of(row), []).append(row)
-        for way, rows in own.items():
-            alike = (row for line in inner if way_of(line.rows[0]) == way for row in line.rows)
+                own.setdefault(way(row), []).append(row)
+        for key, rows in own.items():
+            alike = (row for line in inner if way(line.rows[0]) == key for row in line.rows)
             yield self._line(part, [*rows, *alike])
-        yield from _runs(line for line in inner if way_of(line.rows[0]) not in own)
+        yield from _runs(line for line in inner if way(line.rows[0]) not in own)
 
-    def _is_one_line(self, part: _Part, branch: _Branch) -> bool:
+    def _is_divided(self, part: RowPart, branch: Branch) -> bool:
+        """Return whether the values of a saved optimizer are those of several ones now."""
+        if self.table.saved is None or not (part.is_saved and self._is_optimizer(part)):
+            return False
+        trainers = {self._trainer(row) for row in branch.every_row} - {None}
+        parents = self.table.live.tree.parents
+        return len({each for each in trainers if each and parents[each] not in trainers}) > 1
+
+    def _trainer(self, row: RestoreRow) -> int | None:
+        """Return the optimizer of the program that has the value of a row, if it tells one."""
+        if row.live is None:
+            return None
+        live = self.table.live
+        slot, parent = live.nodes[row.live].slot, live.tree.parents[row.live]
+        if slot is not None:
+            return slot.optimizer
+        return parent if parent >= ROOT and live.nodes[parent].role is Role.OPTIMIZER else None
+
+    def _is_one_line(self, part: RowPart, branch: Branch) -> bool:
         """Return whether a part is one line: all goes one way, or the fix does so with a layer."""
+        if branch.is_quiet or self._is_divided(part, branch):
+            return branch.is_quiet
         ways: Set[tuple[object, ...]] = branch.ways
         if part.is_saved and part.node in self._counterparts[1]:
-            ways = {*map(_without_cause, ways)}
-        if branch.is_quiet or (len(ways) == 1 and not branch.names_misfits):
+            ways = {*map(without_cause, ways)}
+        if len(ways) == 1 and not branch.names_misfits:
             return True
         is_closed = branch.is_layer or self._is_block(part)
-        return is_closed and len({_after_fix(row) for row in branch.every_row}) == 1
+        return is_closed and len({after_fix(row) for row in branch.every_row}) == 1
 
-    def _is_block(self, part: _Part) -> bool:
+    def _is_block(self, part: RowPart) -> bool:
         return part.node >= len(self._graph_of(part).nodes)
 
     def _line(
-        self, part: _Part, rows: Sequence[RestoreRow], branch: _Branch | None = None
+        self, part: RowPart, rows: Sequence[RestoreRow], branch: Branch | None = None
     ) -> FoldedRows:
         (first, *others), graphs = rows, (self.table.saved, self.table.live)
-        places: _Places
+        places: Places
         if not others:
             places = first.saved, first.live
         elif part.is_saved:
@@ -257,7 +152,7 @@ class Folding:
         return FoldedRows((saved,), names, tuple(rows), (nodes,), branches)
 
     def _layers_inside(
-        self, part: _Part, within: int | None, rows: Sequence[RestoreRow]
+        self, part: RowPart, within: int | None, rows: Sequence[RestoreRow]
     ) -> Sequence[int]:
         """Return the first and the last layer with these values in a part that has others, too.
 
@@ -277,14 +172,20 @@ class Folding:
                 layers.append(below[0])
         return (layers[0], layers[-1]) if len({*layers}) > 1 else ()
 
-    def _live_part(self, part: _Part, rows: Sequence[RestoreRow]) -> int | None:
-        """Return the part of the program with the values of a saved part, by most of them."""
+    def _live_part(self, part: RowPart, rows: Sequence[RestoreRow]) -> int | None:
+        """Return the part of the program with the values of a saved part, by most of them.
+
+        Slots and counters are in their optimizer.
+        """
         most = self._counterparts[1].get(part.node)
         objects = [row.live for row in rows if row.live is not None]
         if not objects:
             return None
         if most is not None and self._values_in[most].issuperset(objects):
             return most
+        (trainer, *others) = {self._trainer(row) for row in rows if row.live is not None}
+        if trainer is not None and not others:
+            return trainer
         return self._common_part(rows, otherwise=ROOT)
 
     def _common_part(self, rows: Sequence[RestoreRow], *, otherwise: int) -> int:
@@ -356,23 +257,23 @@ class Folding:
         ]
         below = [parts for (top, *_), parts in pairs if top == trunk]
         tops = {parts[0] for parts in below}
-        is_layer = all(len(parts) <= _LAYER_AND_VALUE for parts in below)
+        is_layer = all(len(parts) <= LAYER_AND_VALUE for parts in below)
         return tops.pop() if len(tops) == 1 and not is_layer else None
 
-    def _is_optimizer(self, part: _Part) -> bool:
+    def _is_optimizer(self, part: RowPart) -> bool:
         graph = self._graph_of(part)
         return part.node < len(graph.nodes) and graph.nodes[part.node].role is Role.OPTIMIZER
 
-    def _has_own(self, part: _Part, rows: Sequence[RestoreRow]) -> bool:
+    def _has_own(self, part: RowPart, rows: Sequence[RestoreRow]) -> bool:
         """Return whether rows have a value of an optimizer itself, and not only its slots."""
         objects = [row.live for row in rows if row.live is not None]
         has_own = any(self.table.live.nodes[obj].slot is None for obj in objects)
         return has_own and self._is_optimizer(part)
 
-    def _own_name(self, part: _Part) -> str:
+    def _own_name(self, part: RowPart) -> str:
         return self._graph_of(part).layers.names[part.node]
 
-    def _graph_of(self, part: _Part) -> Graph:
+    def _graph_of(self, part: RowPart) -> Graph:
         graph = self.table.saved if part.is_saved else self.table.live
         assert graph is not None
         return graph
@@ -380,8 +281,8 @@ class Folding:
     # --- the tree
 
     @cached_property
-    def _tree(self) -> _Branch:
-        root = _Branch()
+    def _tree(self) -> Branch:
+        root = Branch()
         of_saved, of_live = self._ways
         # Slots that count with their optimizer follow its own values, which have its place.
         for row in sorted(self.table.rows, key=self._counts_with_optimizer):
@@ -389,14 +290,14 @@ class Folding:
                 assert self.table.saved is not None
                 home = home_of(self.table.saved, row.saved, of_saved)
                 nodes = self._as_slot(row) or self._chain(self.table.saved, home)
-                parts = [_Part(True, node) for node in nodes]
+                parts = [RowPart(True, node) for node in nodes]
             else:
                 assert row.live is not None
                 home = home_of(self.table.live, row.live, of_live)
                 parts = [self._as_saved(node) for node in self._chain(self.table.live, home)]
             branch = root
             for part in parts:
-                branch = branch.below.setdefault(part, _Branch())
+                branch = branch.below.setdefault(part, Branch())
             branch.rows.append(row)
         return root
 
@@ -431,14 +332,14 @@ class Folding:
         """By live value, the saved value of its row."""
         return {row.live: row.saved for row in self.table.rows if row.saved is not None}
 
-    def _as_saved(self, obj: int) -> _Part:
+    def _as_saved(self, obj: int) -> RowPart:
         node = self._counterparts[0].get(obj)
-        return _Part(False, obj) if node is None else _Part(True, node)
+        return RowPart(False, obj) if node is None else RowPart(True, node)
 
     @cached_property
     def _ways(self) -> tuple[dict[int | None, object], dict[int | None, object]]:
         """By saved value and by live value, where its row goes."""
-        rows = [(row, _places(row)) for row in self.table.rows]
+        rows = [(row, places(row)) for row in self.table.rows]
         return {row.saved: way for row, way in rows}, {row.live: way for row, way in rows}
 
     @cached_property
@@ -465,7 +366,7 @@ def _runs(lines: Iterator[FoldedRows]) -> Iterator[FoldedRows]:
 
 def _look(line: FoldedRows) -> tuple[object, ...]:
     names = (*line.saved, *line.live)
-    return way_of(line.rows[0]), *(_NUMBER.sub("#", name) for name in names)
+    return way_of(line.rows[0]), *(NUMBER.sub("#", name) for name in names)
 
 
 def _joined(run: Sequence[FoldedRows], *, is_run: bool = True) -> FoldedRows:

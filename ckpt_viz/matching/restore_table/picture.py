@@ -27,7 +27,8 @@ from ckpt_viz.matching.restore_table.cells import (
     plain_cell,
     value_look,
 )
-from ckpt_viz.matching.restore_table.folding import FoldedRows, Folding, run_of
+from ckpt_viz.matching.restore_table.folded_rows import FoldedRows, run_of
+from ckpt_viz.matching.restore_table.folding import Folding
 from ckpt_viz.matching.restore_table.rows import Destination, RestoreTable
 from ckpt_viz.matching.restore_table.text import CheckText, heads_of, is_one_column
 

@@ -10,12 +10,13 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE, checkpoint_key, parse_checkpoint_key
-from ckpt_viz.graphs.nodes.names import THE_ROOT, readable_name, without_root
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Attribute, Child, SlotRule
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.nodes.printed_names import THE_ROOT, readable_name, without_root
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.text import count, end_of, readable
+from ckpt_viz.matching.story.always_said import ALWAYS_SAID
 from ckpt_viz.matching.story.folding import pattern
 from ckpt_viz.matching.story.places import TensorFlowPlace
 from ckpt_viz.matching.story.save_order import (
@@ -23,61 +24,18 @@ from ckpt_viz.matching.story.save_order import (
     NOWHERE,
     OF_COUNTER,
     OF_HIDDEN,
+    OF_NO_NODE,
     PYTHON_STATE,
     Counting,
     Order,
     SaveAction,
     SaveCall,
 )
-from ckpt_viz.matching.story.save_steps import SaveStep, Words, tensorflow_place
+from ckpt_viz.matching.story.save_places import OF_MANAGERS_COUNT, OF_OTHER_VALUE, OF_ROOT, PLACES
+from ckpt_viz.matching.story.save_steps import SaveStep, Words
 from ckpt_viz.matching.story.step import Story
 
 _MOST_OF_A_KEY = 300  # characters in a sentence
-
-
-_VIEW, _UTIL = "checkpoint.trackable_view", "checkpoint.save_util"
-_WALK = "TrackableView._descendants_with_paths"
-_GATHER = "_gather_trackable_data"
-_SHARDS = "checkpoint.functional_saver"
-_CHECKPOINT = "checkpoint.checkpoint"
-_OF_ROOT = tensorflow_place(_VIEW, _WALK, "deque")
-_OF_OTHER_VALUE = tensorflow_place(
-    _UTIL, "_get_and_write_tensors_to_serialize", "trackable_has_serialize_to_tensor"
-)
-_OF_MANAGERS_COUNT = tensorflow_place(
-    "checkpoint.checkpoint_management", "CheckpointManager.save", "assign_add"
-)
-PLACES: Mapping[SaveAction, TensorFlowPlace] = {
-    SaveAction.MAKE: tensorflow_place(
-        _CHECKPOINT, "Checkpoint._maybe_create_save_counter", "add_variable"
-    ),
-    SaveAction.COUNT: tensorflow_place(_CHECKPOINT, "Checkpoint.save", "assign_add"),
-    SaveAction.FIND: tensorflow_place(_VIEW, _WALK, "TrackableReference"),
-    SaveAction.MEET: tensorflow_place(_VIEW, _WALK, "if"),
-    SaveAction.LEAVE: tensorflow_place(_VIEW, "TrackableView.children", "_trackable_children"),
-    SaveAction.NAME: tensorflow_place(_UTIL, _GATHER, "object_path_to_string"),
-    SaveAction.NUMBER: tensorflow_place(_UTIL, _GATHER, "enumerate"),
-    SaveAction.SLOT: tensorflow_place(
-        "checkpoint.util", "serialize_slot_variables", "slot_variable_key"
-    ),
-    SaveAction.EDGES: tensorflow_place(_UTIL, _GATHER, "list_children"),
-    SaveAction.KEY: tensorflow_place(_UTIL, "_get_tensors_from_trackable", "checkpoint_key"),
-    SaveAction.SAVER: tensorflow_place(_UTIL, "_get_and_write_registered_savers", "for"),
-    SaveAction.MARK: tensorflow_place("checkpoint.util", "add_checkpoint_values_check", "bool"),
-    SaveAction.GRAPH: tensorflow_place(
-        _CHECKPOINT, "TrackableSaver._gather_serialized_tensors", "SerializeToString"
-    ),
-    SaveAction.RUN: tensorflow_place(_SHARDS, "MultiDeviceSaver.save", "registered_saver_filename"),
-    SaveAction.WRITE: tensorflow_place(_SHARDS, "_single_shard_save", "save_v2"),
-    SaveAction.MERGE: tensorflow_place(_SHARDS, "MultiDeviceSaver.save", "merge_v2_checkpoints"),
-    SaveAction.STATE: tensorflow_place(
-        _CHECKPOINT, "_update_checkpoint_state_internal", "update_checkpoint_state_internal"
-    ),
-    SaveAction.EXPORT: tensorflow_place(
-        "saved_model.save", "save_and_return_nodes", "atomic_write_string_to_file"
-    ),
-    SaveAction.FAIL: tensorflow_place(_VIEW, "TrackableView.children", "_trackable_children"),
-}
 
 
 class SaveStory(Story):
@@ -150,7 +108,7 @@ class SaveStory(Story):
         if own >= len(self._marks):
             return replace(self._after[own - len(self._marks)], number=index + 1)
         action, node_id, at = self._marks[own]
-        words: Words = _SAID.get(action) or _SENTENCES[action](self, node_id, at)
+        words: Words = ALWAYS_SAID.get(action) or _SENTENCES[action](self, node_id, at)
         place, subject = self._place_of(action, node_id, at), self._subject(action, node_id, at)
         return words.as_step(index + 1, action, place, self._graph, subject)
 
@@ -177,7 +135,7 @@ class SaveStory(Story):
 
     def _subject(self, action: SaveAction, node_id: int, at: int) -> int | None:
         """Return the node that a step is about."""
-        if node_id < ROOT or action in _OF_NO_NODE or at == NEW_COUNTER:
+        if node_id < ROOT or action in OF_NO_NODE or at == NEW_COUNTER:
             return None
         node = self._graph.nodes[node_id]
         if action in (SaveAction.FIND, SaveAction.MEET):
@@ -188,14 +146,14 @@ class SaveStory(Story):
 
     def _place_of(self, action: SaveAction, node_id: int, at: int) -> TensorFlowPlace:
         if action is SaveAction.FIND and at == NOWHERE:
-            return _OF_ROOT
+            return OF_ROOT
         is_count = action is SaveAction.COUNT or (action, at) == (SaveAction.FAIL, OF_COUNTER)
         if is_count:
             is_managers = self.call == SaveCall.MANAGER.value
-            return _OF_MANAGERS_COUNT if is_managers else PLACES[SaveAction.COUNT]
+            return OF_MANAGERS_COUNT if is_managers else PLACES[SaveAction.COUNT]
         if action is SaveAction.KEY and node_id >= ROOT:
             attribute = self._graph.nodes[node_id].attributes[at]
-            return PLACES[action] if attribute.name == VARIABLE_VALUE else _OF_OTHER_VALUE
+            return PLACES[action] if attribute.name == VARIABLE_VALUE else OF_OTHER_VALUE
         return PLACES[action]
 
     # --- names
@@ -425,38 +383,6 @@ class SaveStory(Story):
 
 
 _OF_KEYS = "A key is the path of the object, then .ATTRIBUTES and the name of what is saved."
-_OF_NO_NODE = frozenset(
-    {SaveAction.NAME, SaveAction.NUMBER, SaveAction.EDGES, SaveAction.MARK, SaveAction.GRAPH}
-    | {SaveAction.RUN, SaveAction.WRITE, SaveAction.MERGE}
-)
-_SAID: Mapping[SaveAction, Words] = {
-    SaveAction.MAKE: Words(
-        "save_counter does not exist yet: this first save makes it, with the value 0.",
-        "The counter is a variable of the checkpoint, and is saved like all others.",
-        holder=ROOT,
-        local_name=SAVE_COUNTER,
-    ),
-    SaveAction.NAME: Words(
-        "Each object gets its path: the local names on its first way from the root, joined by '/'.",
-        "In a local name, '.' becomes '..' and '/' becomes '.S', so that a path has one meaning.",
-    ),
-    SaveAction.GRAPH: Words(
-        f"The object graph becomes a tensor, too, with the key {OBJECT_GRAPH_KEY}.",
-        "So the checkpoint describes its own objects. A restore reads this tensor first.",
-        key=OBJECT_GRAPH_KEY,
-    ),
-    SaveAction.MERGE: Words(
-        "TensorFlow merges the indexes of the data files into one, and moves all files to "
-        "their places.",
-        "Until then they are in a temporary directory, so that a save that breaks off leaves "
-        "no half checkpoint.",
-    ),
-    SaveAction.EXPORT: Words(
-        "tf.saved_model.save writes saved_model.pb last: the functions, the signatures, and a "
-        "larger object graph.",
-        "The checkpoint in the directory 'variables' is complete without it.",
-    ),
-}
 _SENTENCES: Mapping[SaveAction, Callable[[Any, int, int], Words]] = {
     SaveAction.COUNT: SaveStory._count_words,
     SaveAction.FIND: SaveStory._find_words,

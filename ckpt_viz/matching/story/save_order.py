@@ -16,7 +16,8 @@ from ckpt_viz.files.saved.object_based import OBJECT_GRAPH_KEY
 from ckpt_viz.graphs.nodes import walks
 from ckpt_viz.graphs.nodes.keys import VARIABLE_VALUE
 from ckpt_viz.graphs.nodes.nodes import ROOT, SAVE_COUNTER, Attribute, Child, Node, Role
-from ckpt_viz.graphs.object_graph.graph import Format, Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format, Origin
 
 PYTHON_STATE = "py_state"
 OF_COUNTER, OF_HIDDEN = 1, 2  # the places of failures that come from the counter
@@ -50,6 +51,13 @@ class SaveAction(str, Enum):
     DELETE = "delete"
     PRESERVE = "preserve"
     FAIL = "fail"
+
+
+OF_NO_NODE = frozenset(
+    {SaveAction.NAME, SaveAction.NUMBER, SaveAction.EDGES, SaveAction.MARK, SaveAction.GRAPH}
+    | {SaveAction.RUN, SaveAction.WRITE, SaveAction.MERGE}
+)
+"""The actions of a whole save: none is about one node."""
 
 
 class SaveCall(str, Enum):

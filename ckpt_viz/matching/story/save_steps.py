@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ckpt_viz.graphs.object_graph.graph import Graph, Origin
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.matching.story.places import TensorFlowPlace
-from ckpt_viz.matching.story.save_order import (
-    SaveAction,
-)
+from ckpt_viz.matching.story.save_order import SaveAction
 from ckpt_viz.matching.story.step import StoryStep
 
 

@@ -6,7 +6,8 @@ from collections.abc import Hashable, Iterator, Mapping
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.nodes import Attribute
-from ckpt_viz.graphs.object_graph.graph import Format, Graph
+from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Format
 from ckpt_viz.ground.text import count, end_of, readable
 from ckpt_viz.matching.story.places import TensorFlowPlace
 from ckpt_viz.matching.story.save_order import SaveAction, SaveCall
