@@ -35,7 +35,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "images"
 _WIDTHS = (1500, 1100, 700)
 _MEASURED_WIDTHS = (1500, 1100)
 _HEIGHT = 1000
-_HEIGHTS = {"cnn_check": 360}  # of a page with little to show
+_HEIGHTS = {"cnn_check": 400}  # of a page with little to show
 _SCHEMES = ("light", "dark")
 _COLOURS = 256
 # The pictures of single pages in the documents: the model, and the width and scheme of each.

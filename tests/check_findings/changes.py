@@ -105,7 +105,7 @@ def batch_normalization_and_another_head(at: Path) -> Pair:
     return Pair(path, live)
 
 
-@shows(Kind.INSERTED, ERROR, None, None, "them.1 seems to be new, which affects 4 values")
+@shows(Kind.INSERTED, ERROR, None, None, "them.1 seems to be new (4 values are affected)")
 def part_without_values_in_a_list(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
 
@@ -121,7 +121,7 @@ def item_at_the_end_of_a_list(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(parts=module(them=[layer(2), layer(3), layer(4)])))
 
 
-@shows(Kind.REMOVED, ERROR, None, None, "them.0 seems to be gone, which affects 6 values")
+@shows(Kind.REMOVED, ERROR, None, None, "them.0 seems to be gone (6 values are affected)")
 def first_item_of_a_list_is_gone(at: Path) -> Pair:
     path = saved(at, parts=module(them=[layer(2, 1.0), layer(3, 1.0), layer(4, 1.0)]))
     return Pair(path, lambda: ckpt(parts=module(them=[layer(3), layer(4)])))

@@ -643,7 +643,7 @@ def _shifted(at: Path, was: Sequence[int], now: Sequence[int]) -> Pair:
     ERROR,
     None,
     "(root).layers.1",
-    "layers.1 seems to be new, which affects 3 values",
+    "layers.1 seems to be new (3 values are affected)",
 )
 def item_inserted_into_a_list(at: Path) -> Pair:
     return _shifted(at, [1, 2, 3], [1, 5, 2, 3])
@@ -654,7 +654,7 @@ def item_inserted_into_a_list(at: Path) -> Pair:
     ERROR,
     "(root).layers.0",
     None,
-    "layers.0 and layers.1 seem to be gone, which affects 5 values",
+    "layers.0 and layers.1 seem to be gone (5 values are affected)",
 )
 def two_items_taken_from_the_front(at: Path) -> Pair:
     return _shifted(at, [6, 5, 1, 2, 3], [1, 2, 3])
@@ -665,7 +665,7 @@ def two_items_taken_from_the_front(at: Path) -> Pair:
     ERROR,
     None,
     "(root).model.layer_with_weights-1",
-    " seems to be new, which affects 8 values",
+    " seems to be new (8 values are affected)",
 )
 def layer_with_weights_inserted(at: Path) -> Pair:
     path = saved(at, model=keras_2_sequential(4, 5, 2))
@@ -683,7 +683,7 @@ def keras_2_with(layer: Any) -> Any:
     ERROR,
     "(root).m.layer-0",
     None,
-    "layers[0] seems to be gone, which affects 3 values",
+    "layers[0] seems to be gone (3 values are affected)",
 )
 def layer_by_number_taken_away(at: Path) -> Pair:
     def make(*lengths: int) -> Any:
@@ -699,7 +699,7 @@ def layer_by_number_taken_away(at: Path) -> Pair:
     ERROR,
     None,
     "(root).model._functional._operations.2",
-    " seems to be new, which affects 4 values",
+    " seems to be new (4 values are affected)",
 )
 def dropout_inserted_into_a_keras_3_model(at: Path) -> Pair:
     path = saved(at, model=keras_3_sequential(4, 5, 2))
@@ -731,7 +731,7 @@ def keras_3_chain(names: str, optimizer: bool = False) -> Any:
     FAIL,
     None,
     "(root).model._functional._operations.0",
-    " are new, which affects 6 values",
+    " are new (6 values are affected)",
 )
 def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     path = save_any(at, differently(keras_3_chain("abc")))
@@ -747,7 +747,7 @@ def dropouts_at_two_places_cross_layers_of_one_shape(at: Path) -> Pair:
     FAIL,
     "(root).l.0",
     None,
-    "l.0 seems to be gone, which affects 2 values",
+    "l.0 seems to be gone (2 values are affected)",
 )
 def item_without_values_moved(at: Path) -> Pair:
     def make(names: str) -> Any:

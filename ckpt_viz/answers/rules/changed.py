@@ -80,14 +80,14 @@ def _is_taken_for_another(case: Case, change: Change, explained: Explained) -> b
 
 def _finding(case: Case, change: Change) -> Finding:
     number = count(change.values, "value")
-    of_others = change.kind in _OF_SEQUENCES
+    if change.kind in _OF_SEQUENCES:
+        number += " is affected" if change.values == 1 else " are affected"
     return Finding(
         case.severity(change.nodes, change.objects),
         change.kind,
         change.saved,
         change.live,
-        change.why.removesuffix(".")
-        + (f", which affects {number}." if of_others else f" ({number})."),
+        f"{change.why.removesuffix('.')} ({number}).",
         _remedy(case, change),
         change.nodes,
         change.objects,

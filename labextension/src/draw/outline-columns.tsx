@@ -75,9 +75,8 @@ export const COLUMNS: readonly Column[] = [
     label: WORDS.columns.shape,
     // In a narrow outline, shapes use the space of the parameters, too (explorer.css).
     alone: [
-      [0, 22],
-      [321, 68],
-      [401, 76],
+      [0, 26],
+      [321, 78],
     ],
     compared: [
       [431, 72],

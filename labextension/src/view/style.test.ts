@@ -122,12 +122,12 @@ describe("the columns of the outline", () => {
   it("give each width of the outline its grid", () => {
     const alone = ".ckv-outline:not(.ckv-compared)";
     expect(grid(COLUMNS).map((line) => line.trim())).toEqual([
-      `${alone}  22px 46px`,
-      `${alone}  68px 72px`,
-      `${alone}  76px 116px`,
-      `${alone}  76px 56px 116px`,
-      `${alone}  76px 56px 116px 58px`,
-      `${alone}  76px 56px 116px 58px 62px`,
+      `${alone}  26px 46px`,
+      `${alone}  78px 72px`,
+      `${alone}  78px 116px`,
+      `${alone}  78px 56px 116px`,
+      `${alone}  78px 56px 116px 58px`,
+      `${alone}  78px 56px 116px 58px 62px`,
       ".ckv-compared  52px",
       ".ckv-compared  142px",
       ".ckv-compared  142px 72px",
@@ -146,7 +146,7 @@ describe("the columns of the outline", () => {
     };
     const style = generatedStyle([...COLUMNS, added]);
     expect(grid([...COLUMNS, added])).toHaveLength(grid(COLUMNS).length + 1);
-    expect(style).toContain("minmax(0, 1fr) 76px 56px 116px 58px 62px 40px;");
+    expect(style).toContain("minmax(0, 1fr) 78px 56px 116px 58px 62px 40px;");
     expect(style).toContain(".ckv-outline:not(.ckv-compared) .ckv-cell-norm { display: none; }");
   });
 
