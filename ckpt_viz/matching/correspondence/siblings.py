@@ -185,7 +185,7 @@ class Siblings:
         trainers = self.saved.trainers.__getitem__, self.live.trainers.__getitem__
         for equal in self._of_one_content(xs, ys):
             for x, y in unique(*equal, *trainers):
-                if self.paired.is_trained_alone(x, y) and not self._is_refused(x, y):
+                if self.paired.is_trained_alone(x, y) and not self.paired.contradict(x, y):
                     self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.SLOT)
 
     def _without_rival(self, xs: Items, ys: Items, limit: Certainty) -> None:
