@@ -371,6 +371,27 @@ def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
         assert sentence_of(check).endswith(" to Ftrl: 4 slots stay in the file.")
 
 
+def test_slots_that_a_legacy_optimizer_gets_back_have_no_other_meaning(tmp_path: Path) -> None:
+    keras = keras_2()
+
+    def program(*frozen: str) -> Any:
+        names = ("a", "b")
+        layers = {name: keras.layers.Dense(2, trainable=name not in frozen) for name in names}
+        optimizer = keras.optimizers.legacy.Adam()
+        for layer in layers.values():
+            layer(np.zeros((1, 2), "float32"))
+            steps = [(np.zeros(v.shape, "float32"), v) for v in layer.trainable_variables]
+            if steps:
+                optimizer.apply_gradients(steps)
+        return ckpt(net=module(**layers), optimizer=optimizer)
+
+    live, path = program("b"), save_any(tmp_path, program())
+    assert sentence_of(cv.check(live, path)) == "The optimizer no longer trains b."
+    live.restore(path).assert_consumed()
+    assert {"m", "v"} == {*live.optimizer.get_slot_names()}
+    assert live.optimizer.get_slot(live.net.b.kernel, "m") is not None
+
+
 def test_nobody_removed_what_a_saved_model_keeps_beside_the_variables(tmp_path: Path) -> None:
     path = keras_2_saved_model(tmp_path)
     assert "You removed" not in str(cv.check(ckpt(compiled()), path))
