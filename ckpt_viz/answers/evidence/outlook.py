@@ -448,7 +448,7 @@ def _trained_parts(case: Case) -> Iterator[Outlook]:
         part = case.live_side.object(obj)
         known = facts.trainable_variables_of(part) if not facts.is_unbuilt(part) else None
         if known is not None:
-            yield Outlook(trained=[saved_of.get(ids.get(id(one), -1)) for one in known])
+            yield Outlook(trained=[saved_of.get(ids.get(id(each), -1)) for each in known])
             continue
         future = Outlook()
         _FutureComparison(case, future).look(case.trace.holders[obj][0], obj)

@@ -116,7 +116,7 @@ def is_of_every_layer(name: str) -> bool:
 
 
 def is_of_keras(class_name: str) -> bool:
-    """Return whether a layer of Keras has this class, or may have: then nobody names its values.
+    """Return whether a layer of Keras has this class, and so names of Keras for its values.
 
     >>> is_of_keras("BatchNormalization"), is_of_keras("MyNorm")
     (True, False)

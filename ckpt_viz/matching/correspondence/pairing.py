@@ -233,7 +233,7 @@ class PairedItems:
     def is_trained_alone(self, x: int, y: int) -> bool:
         """Return whether the same optimizers train two equal items, and not all others like them.
 
-        So a model is told from its copy with average weights, or from one with an own optimizer.
+        A copy with average weights has none, and another model may have one of its own.
         """
         trainers, equals = self.saved.trainers[x], self._of_content(self.saved.content[x])
         if not trainers or trainers != self.live.trainers[y] or not self.are_equal(x, y):
