@@ -93,6 +93,22 @@ def test_an_optimizer_tells_its_model_from_a_copy(keras: Any, name: str, tmp_pat
 
 
 @KERAS
+def test_an_optimizer_tells_more_than_a_word_of_a_name(keras: Any, tmp_path: Path) -> None:
+    def program(trained: str, **others: Any) -> dict[str, Any]:
+        model = _filled(_model(keras(), 8, 4))
+        return {trained: model, "optimizer": _trained(keras(), model), **others}
+
+    was = program("critic")
+    path = ckpt(**was).save(str(tmp_path / "ckpt"))
+    now = program("value", target_critic=_filled(_model(keras(), 8, 4)))
+    own = _numbers(now["target_critic"])
+    cv.check(ckpt(**now), path).fix(guesses=True).apply()
+    assert _numbers(now["value"]) == _numbers(was["critic"])
+    assert _numbers(now["target_critic"]) == own
+    assert _states(now["optimizer"]) == _states(was["optimizer"])
+
+
+@KERAS
 def test_each_of_two_optimizers_tells_its_model(keras: Any, tmp_path: Path) -> None:
     def program(*names: str) -> dict[str, Any]:
         models = {name: _filled(_model(keras(), 8, 4)) for name in names}

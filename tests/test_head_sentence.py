@@ -397,6 +397,27 @@ def test_slots_that_the_call_restores_under_another_meaning_do_not_stay(
         assert sentence_of(check).endswith(" to Ftrl: 4 slots stay in the file.")
 
 
+def test_slots_that_a_legacy_optimizer_gets_back_have_no_other_meaning(tmp_path: Path) -> None:
+    keras = keras_2()
+
+    def program(*frozen: str) -> Any:
+        names = ("a", "b")
+        layers = {name: keras.layers.Dense(2, trainable=name not in frozen) for name in names}
+        optimizer = keras.optimizers.legacy.Adam()
+        for layer in layers.values():
+            layer(np.zeros((1, 2), "float32"))
+            steps = [(np.zeros(v.shape, "float32"), v) for v in layer.trainable_variables]
+            if steps:
+                optimizer.apply_gradients(steps)
+        return ckpt(net=module(**layers), optimizer=optimizer)
+
+    live, path = program("b"), save_any(tmp_path, program())
+    assert sentence_of(cv.check(live, path)) == "The optimizer no longer trains b."
+    live.restore(path).assert_consumed()
+    assert {"m", "v"} == {*live.optimizer.get_slot_names()}
+    assert live.optimizer.get_slot(live.net.b.kernel, "m") is not None
+
+
 def test_nobody_removed_what_a_saved_model_keeps_beside_the_variables(tmp_path: Path) -> None:
     path = keras_2_saved_model(tmp_path)
     assert "You removed" not in str(cv.check(ckpt(compiled()), path))
@@ -660,3 +681,45 @@ def test_the_values_of_a_class_of_ones_own_may_have_other_names(tmp_path: Path) 
     path = ckpt(norm=module(scale=var(np.ones(3)))).save(str(tmp_path / "ckpt"))
     check = cv.check(ckpt(norm=module(gamma=var(np.ones(3)))), path)
     assert sentence_of(check) == "norm.scale seems to be norm.gamma now."
+
+
+@pytest.mark.parametrize("are_listed", [(True, False), (False, True), (True, True)])
+@pytest.mark.parametrize("are_frozen", [(False, True), (True, False)])
+def test_blocks_that_only_an_optimizer_holds_are_neither_gone_nor_new(
+    are_listed: tuple[bool, bool], are_frozen: tuple[bool, bool], tmp_path: Path
+) -> None:
+    keras = keras_3()
+
+    class Net(keras_3().Model):  # type: ignore[misc]
+        def __init__(self, is_listed: bool, is_frozen: bool) -> None:
+            super().__init__()
+            self.stem = keras.layers.Dense(4, trainable=not is_frozen)
+            blocks = [keras.layers.Dense(4) for _ in range(3)]
+            if is_listed:  # TensorFlow tracks no list of layers of Keras 3
+                self.blocks = blocks
+            else:
+                self.block0, self.block1, self.block2 = blocks
+
+    def program(number: int, start: float) -> tuple[Any, Any]:
+        model = Net(are_listed[number], are_frozen[number])
+        model.stem.build((None, 4))
+        layers = model.blocks if are_listed[number] else (model.block0, model.block1, model.block2)
+        variables = list(model.stem.trainable_variables)
+        for place, layer in enumerate(layers):
+            layer.build((None, 4))
+            layer.kernel.assign(np.full((4, 4), start + place))
+            variables += layer.trainable_variables
+        optimizer = keras.optimizers.Adam()
+        optimizer.build(variables)
+        return layers, ckpt(model=model, optimizer=optimizer)
+
+    saved_layers, was = program(0, 1.0)
+    path = save_any(tmp_path, was)
+    layers, live = program(1, 7.0)
+    check = cv.check(live, path)
+    clause = "no longer trains" if are_frozen[1] else "also trains"
+    assert f"he optimizer {clause} stem" in sentence_of(check)
+    assert "added" not in sentence_of(check) and "removed" not in sentence_of(check)
+    check.fix().apply()
+    for layer, other in zip(layers, saved_layers, strict=True):
+        assert float(layer.kernel[0, 0]) == float(other.kernel[0, 0])

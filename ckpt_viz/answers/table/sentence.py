@@ -253,7 +253,10 @@ def _least(of_parts: _ByPart, change: Change | Deed) -> float:
 
 
 def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
-    """Return what becomes of slots of a saved optimizer, or of one inside it, without the fix."""
+    """Return what becomes of slots of a saved optimizer, or of one inside it, without the fix.
+
+    A legacy optimizer has no place for some that the call makes.
+    """
     within = {*saved.tree.below(optimizer)}
     left = [
         row
@@ -261,6 +264,7 @@ def _left_slots(table: RestoreTable, saved: Graph, optimizer: int) -> LeftSlots:
         if row.saved is not None
         and (slot := saved.nodes[row.saved].slot) is not None
         and slot.optimizer in within
+        and not (row.live is None and row.plain.place is Destination.HERE)
         and (row.plain if row.fixed is None else row.fixed).place is Destination.STAYS
     ]
     otherwise = sum(row.plain.place in (Destination.HERE, Destination.INTO) for row in left)

@@ -179,7 +179,7 @@ def slot_names(graph: Graph, nodes: Iterable[int]) -> dict[str, None]:
 
 def _nameless(graph: Graph, within: Iterable[int]) -> Iterator[int]:
     """Yield the states of an optimizer whose variables the file does not tell."""
-    for node in within:
+    for node in {*within}.difference(graph.hanging.variables):
         is_state = graph.nodes[node].slot is None and has_value(graph.nodes[node])
         if is_state and INDEX.fullmatch(graph.tree.labels[node]):
             yield node

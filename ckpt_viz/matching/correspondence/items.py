@@ -77,7 +77,7 @@ def value_of(node: Node) -> Value | None:
 
 
 def are_of_other_layers(saved: GraphInTree, node: int, live: GraphInTree, obj: int) -> bool:
-    """Return whether Keras calls two values otherwise: no kernel ever becomes a gamma.
+    """Return whether Keras calls two values otherwise: no kernel becomes a gamma.
 
     Only a class of a person's own can call one value by several such names.
     """

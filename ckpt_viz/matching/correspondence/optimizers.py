@@ -59,8 +59,12 @@ class Optimizers:
                 self.paired.add(xs[i], ys[j], Certainty.LIKELY, Evidence.WORDS)
 
     def _by_lists(self, x: int, y: int) -> None:
-        """Make guesses likely that lists of trained variables of equal values share."""
+        """Pair what lists of trained variables have in one order, but not as other parts have it.
+
+        Guesses that lists of equal values share are likely.
+        """
         lists = trained_variables(self.saved.nodes, x), trained_variables(self.live.nodes, y)
+        self._in_order(*self.paired.free(*lists))
         values = _values_of(self.saved, lists[0]), _values_of(self.live, lists[1])
         both = zip(*lists, strict=True) if values[0] == values[1] else ()
         agreed = {node for node, obj in both if self.paired.node_of.get(obj) == node}
@@ -70,6 +74,21 @@ class Optimizers:
         for holder in {parents[node] for node in agreed if node in parents}:
             if holder in children and agreed.issuperset(children[holder]):
                 self.paired.confirm(holder, Evidence.LISTED)
+
+    def _in_order(self, xs: Sequence[int], ys: Sequence[int]) -> None:
+        """Pair variables without counterparts if those that look alike come in one order.
+
+        Where other parts lead to the variables on both sides, names told them apart.
+        """
+        looks = {x: _look(self.saved, x) for x in xs}, {y: _look(self.live, y) for y in ys}
+        common = {*looks[0].values()} & {*looks[1].values()}
+        nodes, objects = ([node for node in side if side[node] in common] for side in looks)
+        hanging = {*self.saved.hanging.variables}, {*self.live.hanging.variables}
+        if hanging[0].isdisjoint(nodes) is hanging[1].isdisjoint(objects):
+            return
+        if [looks[0][x] for x in nodes] == [looks[1][y] for y in objects]:
+            for node, obj in zip(nodes, objects, strict=True):
+                self.paired.add(node, obj, Certainty.LIKELY, Evidence.LISTED)
 
     def _votes(self) -> Mapping[tuple[int, int], Certainty]:
         """Return optimizers with slots of paired variables, and the surest pair of these.
@@ -143,6 +162,13 @@ def _listed(graph: Graph, optimizer: int, taken: Container[int]) -> list[int]:
         and node not in taken
         and not canonical(graph.tree.labels[node])
     ]
+
+
+def _look(graph: Graph, variable: int) -> tuple[object, str]:
+    """Return what a variable holds, and the end of its full name: a kernel is no gamma."""
+    node = graph.nodes[variable]
+    names = [attribute.full_name.removesuffix(":0") for attribute in node.attributes]
+    return value_of(node), "".join(names).rpartition("/")[2]
 
 
 def _values_of(graph: Graph, nodes: Sequence[int]) -> list[object]:

@@ -15,7 +15,8 @@ from ckpt_viz.matching.name_rules.names import canonical
 
 _MOST_RIVALS = 60  # equal items of one side
 # What tells that two equal items belong together, from nothing to a name that a person chose.
-_NOTHING, _SAME_PLACE, _NAME_OF_ALL, _COMMON_WORD, _LOCAL_NAME, _CHOSEN_NAME = range(6)
+_NOTHING, _SAME_PLACE, _SAME_NUMBER, _NAME_OF_ALL, _COMMON_WORD = range(5)
+_MOST_WORDS, _TRAINED, _LOCAL_NAME, _CHOSEN_NAME = range(5, 9)
 
 
 def make_guesses_of_rivals(paired: PairedItems) -> None:
@@ -135,12 +136,16 @@ class _Rivals:
         names = self._own_names(x, y)
         if names - self._names_of_all(self.saved.content[x]):
             return _LOCAL_NAME, depth_in_common(self.paired, x, y)
+        if self.paired.is_trained_alone(x, y):
+            return _TRAINED, 0
         if self.paired.by_words(self.saved.content[x]).get(x) == y:
-            return _LOCAL_NAME, 0
+            return _MOST_WORDS, 0
         if names:
             return _NAME_OF_ALL, depth_in_common(self.paired, x, y)
-        if self.paired.are_related(x, y) or self.paired.is_trained_alone(x, y):
+        if self.paired.are_related(x, y):
             return _COMMON_WORD, 0
+        if self.paired.have_one_number(x, y):
+            return _SAME_NUMBER, 0
         return (_SAME_PLACE if self._have_one_place(x, y) else _NOTHING), 0
 
     def _own_names(self, x: int, y: int) -> Set[str]:

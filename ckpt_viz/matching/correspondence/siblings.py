@@ -185,7 +185,7 @@ class Siblings:
         trainers = self.saved.trainers.__getitem__, self.live.trainers.__getitem__
         for equal in self._of_one_content(xs, ys):
             for x, y in unique(*equal, *trainers):
-                if self.paired.is_trained_alone(x, y) and not self._is_refused(x, y):
+                if self.paired.is_trained_alone(x, y) and not self.paired.contradict(x, y):
                     self.paired.add(x, y, weakest(limit, Certainty.LIKELY), Evidence.SLOT)
 
     def _without_rival(self, xs: Items, ys: Items, limit: Certainty) -> None:
@@ -302,7 +302,8 @@ class Siblings:
     def _are_named_alike(self, x: int, y: int) -> bool:
         """Return whether a person gave two items names that agree, or none to either."""
         names, others = self.saved.labels[x], self.live.labels[y]
-        return bool(names & others) or not (names or others) or self._have_one_full_name(x, y)
+        is_alike = bool(names & others) or not (names or others)
+        return is_alike or self._have_one_full_name(x, y) or self.paired.have_one_number(x, y)
 
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)

@@ -141,16 +141,12 @@ class _Filling:
         guessed = ((p.node, p.obj) for p in every if is_guess(p))
         for node, obj in (*paired, *self.call.object_of.items(), *guessed):
             is_row = obj < size and has_value(self.live.nodes[obj])
-            if not is_row or self._are_of_other_layers(node, obj):
+            if not is_row or self.saved is None or node in by_node or obj in taken:
                 continue
-            if node not in by_node and obj not in taken:
+            if not are_of_other_layers(self.saved, node, self.live, obj):
                 by_node[node] = obj
                 taken.add(obj)
         return by_node
-
-    def _are_of_other_layers(self, node: int, obj: int) -> bool:
-        assert self.saved is not None
-        return are_of_other_layers(self.saved, node, self.live, obj)
 
     def _plain(self, node: int, obj: int | None) -> ValueCell:
         target = self.call.object_of.get(node)
