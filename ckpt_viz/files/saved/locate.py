@@ -14,13 +14,6 @@ from dataclasses import replace
 
 from ckpt_viz.errors import CheckpointNotFoundError, GoneError
 from ckpt_viz.files.saved.file_types import FileType, file_type_of
-from ckpt_viz.files.saved.in_directory import (
-    in_directory,
-    named_by_state,
-    not_named,
-    prefixes_beside,
-    state_in,
-)
 from ckpt_viz.files.saved.location import INDEX, Location
 from ckpt_viz.files.saved.one_checkpoint import (
     at_prefix,
@@ -49,6 +42,8 @@ def locate(path: str) -> Location:
     if is_file(path + INDEX):
         return at_prefix(path, path)
     if is_directory(path):
+        from ckpt_viz.files.saved.in_directory import in_directory  # a prefix needs none of it
+
         return in_directory(path)
     if is_file(path):
         return _of_file(path)
@@ -67,6 +62,8 @@ def checkpoints_at(path: str) -> tuple[Kept, ...]:
     directory = _directory_of_several(path)
     if directory is None:
         return (Kept(locate(path).prefix, None, True),)
+    from ckpt_viz.files.saved.in_directory import not_named, prefixes_beside, state_in
+
     state = state_in(directory)
     named = () if state is None else tuple(kept for kept in locate(path).kept if kept.is_named)
     prefixes = prefixes_beside(directory)
@@ -143,6 +140,8 @@ def _of_part_of_orbax(path: str, _: FileType) -> Location:
 
 
 def _of_state_file(path: str, _: FileType) -> Location:
+    from ckpt_viz.files.saved.in_directory import named_by_state, state_in
+
     directory = split(path)[0] or "."
     state = state_in(directory)
     if state is None:

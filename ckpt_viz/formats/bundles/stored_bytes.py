@@ -16,7 +16,7 @@ from ckpt_viz.formats.arrays.dtypes import ByteOrder, tensor_bytes
 from ckpt_viz.formats.arrays.protos import VariantTensorDataProto, parse
 from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.sstable import mask_crc32c
-from ckpt_viz.formats.storage.table_writer import encode_varint
+from ckpt_viz.formats.storage.wire import encode_varint
 
 _CHECKSUM_BYTES = 4
 _VARINT = re.compile(rb"[\x80-\xff]*[\x00-\x7f]", re.DOTALL)

@@ -10,24 +10,11 @@ from collections.abc import Iterable, Iterator
 
 from ckpt_viz.formats.storage import checksums
 from ckpt_viz.formats.storage.sstable import FOOTER_BYTES, MAGIC, mask_crc32c
+from ckpt_viz.formats.storage.wire import encode_varint
 
 _BLOCK_BYTES = 1 << 18  # as TensorFlow: a block of at least this size is complete
 _KEYS_PER_RESTART = 16
 _STORED = b"\x00"  # the type of a block that is not compressed
-
-
-def encode_varint(value: int) -> bytes:
-    """Return a number from 0 on as a varint.
-
-    >>> encode_varint(300).hex()
-    'ac02'
-    """
-    encoded = bytearray()
-    while value > 0x7F:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)
 
 
 def encode_table(rows: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:

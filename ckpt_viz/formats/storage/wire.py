@@ -68,3 +68,17 @@ class _Window:
             wanted = min(_WINDOW_BYTES, self._file.size - offset)
             self._data = self._file.read(offset, wanted)
         return self._data[offset - self._start : offset - self._start + size]
+
+
+def encode_varint(value: int) -> bytes:
+    """Return a number from 0 on as a varint.
+
+    >>> encode_varint(300).hex()
+    'ac02'
+    """
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
