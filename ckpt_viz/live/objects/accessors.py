@@ -166,8 +166,8 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", obj[number]) for number in numbers)
     if not tf_private.is_trackable(obj):
         return
-    layers = _layers(obj)
-    yield from ((_way_to_layer(layers, index), layer) for index, layer in enumerate(layers))
+    layers = layers_of(obj)
+    yield from ((way_to_layer(layers, index), layer) for index, layer in enumerate(layers))
     # An optimizer around another one lists the inner one's children as its own.
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
@@ -182,42 +182,43 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
 def _public(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     """Yield the public property of a Keras layer for a private attribute: `kernel` of `_kernel`."""
     name = label.removeprefix("_")
-    if name == label or package_of(_defined(type(obj), "add_weight")) not in KERAS:
+    if name == label or package_of(defined(type(obj), "add_weight")) not in KERAS:
         return
-    if package_of(getattr(_defined(type(obj), name), "fget", None)) in KERAS:
+    if package_of(getattr(defined(type(obj), name), "fget", None)) in KERAS:
         yield f".{name}", getattr(obj, name)
 
 
 def _attribute(obj: Any, label: str) -> str:
-    on_class = _defined(type(obj), label)
+    on_class = defined(type(obj), label)
     is_shadowed = hasattr(type(on_class), "__set__") or hasattr(type(on_class), "__delete__")
     if is_name(label) and not is_shadowed:
         return f".{label}"
     return f".__dict__[{quoted(label)}]"
 
 
-def _defined(cls: type, name: str) -> Any:
+def defined(cls: type, name: str) -> Any:
     """Return what a class or a base of it defines under a name, without running it; None else."""
     return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
     """Return how a Keras model gives a layer on the way, and how many steps that saves."""
-    layers = _layers(obj)
+    layers = layers_of(obj)
     for steps, target in enumerate(way):
         for index, layer in enumerate(layers):
             if layer is target:
-                return _way_to_layer(layers, index), steps
+                return way_to_layer(layers, index), steps
     return None
 
 
-def _layers(obj: Any) -> Sequence[Any]:
+def layers_of(obj: Any) -> Sequence[Any]:
     """Return the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
-    getter = getattr(_defined(type(obj), "layers"), "fget", None)
+    getter = getattr(defined(type(obj), "layers"), "fget", None)
     return obj.layers if package_of(getter) in KERAS else ()
 
 
-def _way_to_layer(layers: Sequence[Any], index: int) -> str:
+def way_to_layer(layers: Sequence[Any], index: int) -> str:
+    """Return the text to append to a model's expression for one of its layers."""
     name = getattr(layers[index], "name", None)
     if not isinstance(name, str) or name == "":
         return f".layers[{index}]"
