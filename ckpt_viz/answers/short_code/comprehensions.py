@@ -61,11 +61,11 @@ def loops(
     """
     every = [*items]
     made = [*_by_rules(every)]
-    if layers is None or len(in_lines(made)) <= _MOST_LINES:
-        return made
-    of_layers, others = loops_of_layers(every, [*layers()])
-    ways = [made, *([*of_layers, *_by_rules(others, named)] for named in (None, texts))]
-    return min(ways, key=_length)
+    is_long = len(in_lines(made)) > _MOST_LINES
+    lists = [*layers()] if layers is not None and is_long else []
+    of_layers, others = loops_of_layers(every, lists)
+    ways = ([*of_layers, *_by_rules(others, named)] for named in (None, texts))
+    return min([made, *ways], key=_length)
 
 
 def _by_rules(items: Sequence[KeyedExpression], texts: NamedTexts | None = None) -> Iterator[Loop]:

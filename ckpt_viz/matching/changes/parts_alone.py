@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import listed
+from ckpt_viz.matching.changes.looks import have_doubles
+from ckpt_viz.matching.correspondence.pairs import Evidence
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
 
@@ -85,6 +89,22 @@ def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
         and node != ROOT
         and (parents[node] in others or parents[node] == ROOT)
     ]
+
+
+def are_by_order(mapping: ValueMapping, graph: Graph, parts: Sequence[int]) -> bool:
+    """Return whether only their order tells which of alike layers one side alone has.
+
+    So it is in Keras' files, if nobody gave them names.
+    """
+    beside = {*graph.tree.children[graph.tree.parents[parts[0]]]}
+    is_saved, names = graph is mapping.saved, [graph.names.name(part) for part in parts]
+    ordered = (p for p in mapping.parts.values() if p.evidence is Evidence.ORDER)
+    return (
+        mapping.saved.is_of_keras
+        and (not mapping.saved.own_names or all(is_automatic(name, None) for name in names))
+        and any((pair.node if is_saved else pair.obj) in beside for pair in ordered)
+        and have_doubles(graph, parts)
+    )
 
 
 def at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:

@@ -30,6 +30,7 @@ from ckpt_viz.matching.changes.in_sequences import Shift, shifts
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.of_optimizers import OTHER_ORDER, States, changed_optimizers
 from ckpt_viz.matching.changes.parts_alone import (
+    are_by_order,
     at_or_below,
     below_optimizers,
     differ_in_dtype,
@@ -490,7 +491,9 @@ class _ChangesReader:
         unsure = {tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():
             is_named = tops[0] in graph.names.in_lists or not INDEX.fullmatch(tree.labels[tops[0]])
-            is_certain = above not in unsure or is_named
+            is_certain = (above not in unsure or is_named) and not are_by_order(
+                self.mapping, graph, tops
+            )
             labels = tuple(tree.labels[top] for top in tops)
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
