@@ -490,10 +490,12 @@ class _ChangesReader:
         states = self._states[is_new]
         unsure = {tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():
-            is_named = tops[0] in graph.names.in_lists or not INDEX.fullmatch(tree.labels[tops[0]])
-            is_certain = (above not in unsure or is_named) and not are_by_order(
-                self.mapping, graph, tops
+            # Keras' files number values whose place is a guess, whatever the program calls them.
+            is_numbered = INDEX.fullmatch(tree.labels[tops[0]]) is not None or (
+                self.mapping.saved.is_of_keras and has_value(graph.nodes[tops[0]])
             )
+            is_unsure = above in unsure and is_numbered and tops[0] not in graph.names.in_lists
+            is_certain = not (is_unsure or are_by_order(self.mapping, graph, tops))
             labels = tuple(tree.labels[top] for top in tops)
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]
