@@ -263,6 +263,19 @@ def test_which_of_equal_layers_without_names_is_new_or_gone_is_a_question(
     assert str(check).splitlines()[1] == f"{state}. Which one?"
 
 
+@pytest.mark.parametrize("form", (".weights.h5", ".keras"))
+@pytest.mark.parametrize("after", (["a", "z"], ["a", "z", "new", "c"]))
+def test_a_renamed_layer_beside_one_that_is_gone_or_new_has_a_warning(
+    keras_3: ModuleType, after: list[str | None], form: str, tmp_path: Path
+) -> None:
+    """The call gives it the values of its place, which may be those of another one."""
+    old, new = _rows(keras_3, ["a", "b", "c"], 1), _rows(keras_3, after, 1000)
+    check = cv.check(new, _saved(old, tmp_path / f"x{form}"))
+    assert str(check).splitlines()[1].endswith("Which one?")
+    (warning,) = (each for each in check.findings if "layers with other names" in each.why)
+    assert "which weights 1 layer gets" in warning.why
+
+
 # --- states of optimizers go with their variables, or stay
 
 

@@ -94,17 +94,20 @@ def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
 def are_by_order(mapping: ValueMapping, graph: Graph, parts: Sequence[int]) -> bool:
     """Return whether only their order tells which of alike layers one side alone has.
 
-    So it is in Keras' files, if nobody gave them names.
+    So it is in Keras' files, if nobody gave them names, or others have other names now.
     """
+    saved, is_saved = mapping.saved, graph is mapping.saved
     beside = {*graph.tree.children[graph.tree.parents[parts[0]]]}
-    is_saved, names = graph is mapping.saved, [graph.names.name(part) for part in parts]
-    ordered = (p for p in mapping.parts.values() if p.evidence is Evidence.ORDER)
-    return (
-        mapping.saved.is_of_keras
-        and (not mapping.saved.own_names or all(is_automatic(name, None) for name in names))
-        and any((pair.node if is_saved else pair.obj) in beside for pair in ordered)
-        and have_doubles(graph, parts)
-    )
+    ordered = [
+        pair.node
+        for pair in mapping.parts.values()
+        if pair.evidence is Evidence.ORDER and (pair.node if is_saved else pair.obj) in beside
+    ]
+    names = [graph.names.name(part) for part in parts]
+    are_unnamed = not saved.own_names or all(is_automatic(name, None) for name in names)
+    are_renamed = not all(is_automatic(saved.names.name(node), None) for node in ordered)
+    is_unclear = bool(ordered) and (are_unnamed or are_renamed)
+    return saved.is_of_keras and is_unclear and have_doubles(graph, parts)
 
 
 def at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
