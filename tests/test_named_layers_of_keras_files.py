@@ -212,6 +212,35 @@ def test_a_layer_of_another_kind_in_front_moves_no_layer_of_an_h5(
 
 
 @pytest.mark.filterwarnings("ignore")
+def test_an_h5_tells_a_named_layer_of_parts_without_names_behind_a_new_one(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    class Block(keras_3.layers.Layer):  # type: ignore[misc,name-defined]
+        def __init__(self, name: str) -> None:
+            super().__init__(name=name)
+            self.parts = [keras_3.layers.Dense(4) for _ in range(2)]
+
+        def build(self, shape: Any) -> None:
+            for part in self.parts:
+                part.build(shape)
+
+        def call(self, x: Any) -> Any:
+            return self.parts[1](self.parts[0](x))
+
+    def model(first: int, *names: str) -> Any:
+        keras_3.backend.clear_session()
+        return _numbered(keras_3.Sequential([keras_3.Input((4,)), *map(Block, names)]), first)
+
+    old, new = model(1, "b1", "b2"), model(1000, "b0", "b1", "b2")
+    fix = cv.check(new, _saved(old, tmp_path / "x.h5")).fix()
+    assert not fix.guesses
+    fix.apply()
+    for name in ("b1", "b2"):
+        for was, now in zip(old.get_layer(name).weights, new.get_layer(name).weights, strict=True):
+            np.testing.assert_array_equal(np.asarray(now), np.asarray(was))
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("library", ["keras", "tf_keras"])
 @pytest.mark.parametrize("options", [{}, {"by_name": True}])
 def test_variables_of_an_h5_go_to_their_names_if_a_layer_makes_them_in_another_order(

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
-from ckpt_viz.matching.engines.doubtful_places import are_of_others
+from ckpt_viz.matching.engines.doubtful_places import are_of_others, without_number
 from ckpt_viz.matching.engines.h5_sides import LiveLayer, LiveLayers, SavedLayer, SavedLayers
 from ckpt_viz.matching.engines.keras_2_conversion import (
     ConversionError,
@@ -167,7 +167,7 @@ class _H5Run:
         both = zip(with_weights, saved, strict=False)
         self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
-            self.matches = [*self._of_equal_numbers(with_weights, saved)]
+            self.matches = [*self._by_names_and_numbers(with_weights, saved)]
             text = (
                 "Layer count mismatch when loading weights from file. Model expected "
                 f"{len(with_weights)} layers, found {len(saved)} saved layers."
@@ -381,25 +381,31 @@ class _H5Run:
         except (ConversionError, DeferredError):
             return ()
 
-    def _of_equal_numbers(
+    def _by_names_and_numbers(
         self, numbers: Sequence[int], saved: Sequence[tuple[str, SavedLayer]]
     ) -> Iterator[_Match]:
-        """Yield layers of the same shapes in their order, if both sides have equally many of them.
+        """Yield layers of one name, and those without names if both sides have equally many.
 
-        Keras sets nothing then. Other numbers, or other names, say that layers are new or gone.
+        Keras sets nothing then. Only layers of the same shapes can have taken each other's place.
         """
         looks: dict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        named: dict[str, int] = {}
         for number in numbers:
-            weights = self.live.layers[number].weights
-            looks[tuple(self.live.variables[v].shape for v in weights)][0].append(number)
-        for place, (_, values) in enumerate(saved):
-            looks[tuple(value.shape for value in _values(values))][1].append(place)
+            layer = self.live.layers[number]
+            if is_automatic(layer.name, layer.class_name):
+                shapes = tuple(self.live.variables[v].shape for v in layer.weights)
+                looks[without_number(layer.name), shapes][0].append(number)
+            else:
+                named[layer.name] = number
+        for place, (name, values) in enumerate(saved):
+            shapes = tuple(value.shape for value in _values(values))
+            looks[without_number(name), shapes][1].append(place)
+            if name in named:
+                yield _Match(named[name], place, name, values)
         for both in looks.values():
-            for number, place in zip(*both, strict=False) if len(both[0]) == len(both[1]) else ():
-                match, layer = _Match(number, place, *saved[place]), self.live.layers[number]
-                names = match.name, layer.name
-                if names[0] == names[1] or all(is_automatic(n, layer.class_name) for n in names):
-                    yield match
+            if len(both[0]) == len(both[1]):
+                for number, place in zip(*both, strict=True):
+                    yield _Match(number, place, *saved[place])
 
     def _has_another_name(self, match: _Match) -> bool:
         layer = self.live.layers[match.number]
