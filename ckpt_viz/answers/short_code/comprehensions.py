@@ -32,8 +32,6 @@ from ckpt_viz.live.objects.layer_lists import LayerList
 
 _FEWEST, _FEWEST_IN_ZIP = 3, 5  # items of a comprehension, and of one over several lists
 _FEWEST_IN_RANGE = 5  # numbers of a list
-_MOST_SINGLE = 12  # items with a line of their own
-_MOST_GROUPS = 4  # comprehensions for expressions that differ in places alone
 _MOST_LINES = 20  # of items, without the layers of a model
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _PLACE = re.compile(rf"(?<=\[)(?:{DIGITS})(?=\])|(?<=\.get_layer\()(?:{_TEXT})(?=\))", re.ASCII)
@@ -75,14 +73,11 @@ def _by_rules(items: Sequence[KeyedExpression], texts: NamedTexts | None = None)
     for occurrence in every:
         by_literals[occurrence.literals].append(occurrence)
     for alike in by_literals.values():
-        in_order = sorted(alike, key=_Occurrence.order)
         by_form: dict[str, list[_Occurrence]] = defaultdict(list)
-        for occurrence in in_order:
+        for occurrence in sorted(alike, key=_Occurrence.order):
             by_form[occurrence.form].append(occurrence)
-        made = [loop for group in by_form.values() for loop in _of_group(group, texts)]
-        is_long = len(every) > _MOST_SINGLE and len(made) > _MOST_GROUPS
-        whole = _Rule(in_order).loop() if is_long else None
-        yield from made if whole is None else min(made, [whole], key=_length)
+        for group in by_form.values():
+            yield from _of_group(group, texts)
 
 
 def _of_group(group: Sequence[_Occurrence], texts: NamedTexts | None) -> list[Loop]:

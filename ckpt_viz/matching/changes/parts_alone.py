@@ -94,7 +94,7 @@ def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
 def are_by_order(mapping: ValueMapping, graph: Graph, parts: Sequence[int]) -> bool:
     """Return whether only their order tells which of alike layers one side alone has.
 
-    So it is in Keras' files, if nobody gave them names, or others have other names now.
+    So it is in Keras' files, if they have no names, or others have other names now.
     """
     saved, is_saved = mapping.saved, graph is mapping.saved
     beside = {*graph.tree.children[graph.tree.parents[parts[0]]]}
