@@ -245,3 +245,13 @@ def _assert_code_has_its_items(rng: Random) -> None:
     for loop in by_key:
         parts = eval(in_dictionary(loop), {"ckpt": _Said("ckpt")})
         assert parts == {item.text: item.expression for item in loop.placed}
+
+
+def test_code_reaches_a_variable_by_the_public_attribute_of_another_name() -> None:
+    """tf_keras tracks the mean of a Normalization as `mean`, and the layer has `adapt_mean`."""
+    keras = pytest.importorskip("tf_keras")
+    layer = keras.layers.Normalization()
+    layer.adapt(np.ones((2, 3)))
+    graph = cv.graph(keras.Sequential([keras.Input((3,)), layer]))
+    places = {graph.accessor(node, "m") for node in range(len(graph.nodes))}
+    assert {"m.layers[0].adapt_mean", "m.layers[0].adapt_variance"} <= places

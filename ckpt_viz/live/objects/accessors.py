@@ -172,6 +172,9 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
             yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
+    # `add_weight(name="mean")` of tf_keras, which the layer has under another name.
+    own = [name for name in [*attributes] if not name.startswith("_")]
+    yield from ((_attribute(obj, name), attributes.get(name)) for name in own)
     shadows = Shadows()
     yield f"._lookup_dependency({quoted(label)})", shadows.lookup(obj, label)
     children = shadows.children(obj)
