@@ -11,12 +11,8 @@ import numpy as np
 import pytest
 
 import ckpt_viz as cv
-from ckpt_viz.answers.short_code.comprehensions import (
-    KeyedExpression,
-    in_dictionary,
-    in_lines,
-    loops,
-)
+from ckpt_viz.answers.short_code.comprehensions import loops
+from ckpt_viz.answers.short_code.loops import KeyedExpression, in_dictionary, in_lines
 from ckpt_viz.answers.short_code.names_in_runs import in_list
 from tests.support.amounts import amount
 
@@ -134,8 +130,9 @@ def test_forty_lines_are_enough_for_all_states_of_an_optimizer(
 @pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
 @pytest.mark.parametrize("library", ["keras", "tf_keras"])
 @pytest.mark.parametrize("is_resized", [True, False])
-def test_forty_lines_are_enough_for_an_h5_with_uneven_blocks(
-    library: str, is_resized: bool, tmp_path: Path
+@pytest.mark.parametrize("kind", [".h5", ".weights.h5", ".keras"])
+def test_forty_lines_are_enough_for_a_file_of_keras_with_uneven_blocks(
+    library: str, kind: str, is_resized: bool, tmp_path: Path
 ) -> None:
     """The names of EfficientNetB0 follow no rule, but they are those of its layers."""
     keras = pytest.importorskip(library)
@@ -162,17 +159,18 @@ def test_forty_lines_are_enough_for_an_h5_with_uneven_blocks(
     for made, start in ((old, 1), (new, 5000), (applied, 5000)):
         for number, variable in enumerate(state(made), start):
             variable.assign(np.full(variable.shape, number, np.asarray(variable.numpy()).dtype))
-    path = str(tmp_path / "model.h5")
-    old.save(path)
+    path = str(tmp_path / f"model{kind}")
+    (old.save_weights if kind == ".weights.h5" else old.save)(path)
     cv.check(applied, path).fix().apply()
     code = cv.check(new, path).fix().code
     exec(compile(code, "fix.code", "exec"), {"ckpt": new})
     for own, expected in zip(state(new), state(applied), strict=True):
         np.testing.assert_array_equal(own.numpy(), expected.numpy())
-    lines = code.replace(path, "model.h5").splitlines()
+    lines = code.replace(path, "model").splitlines()
     assert len(lines) <= _MOST, code
     assert max(len(line) for line in lines if not line.startswith("#")) <= 100, code
-    assert "for layer in ckpt.layers" in code and "*zip(ckpt.optimizer.variables" in code
+    assert "for layer in ckpt.layers" in code
+    assert kind != ".h5" or "(ckpt.optimizer.variables[i], states[" in code
 
 
 def test_problems_that_differ_in_numbers_alone_are_told_once(tmp_path: Path) -> None:
@@ -241,9 +239,19 @@ def _assert_code_has_its_items(rng: Random) -> None:
     is_long, few = rng.random() < 0.7, slice(rng.randint(1, 3))
     forms, keys = rng.sample(forms, 3)[few], rng.sample(keys, 4)[few]
     items = [item(number) for number in range(40 if is_long else 9)]
-    made = eval("\n".join(["[", *in_lines(items), "]"]), {"ckpt": _Said("ckpt")})
+    made = eval("\n".join(["[", *in_lines(loops(items)), "]"]), {"ckpt": _Said("ckpt")})
     assert Counter(made) == Counter(map(tuple, items))
-    by_key = [loop for loop in loops({item.text: item for item in items}.values()) if loop.columns]
+    by_key = [loop for loop in loops({item.text: item for item in items}.values()) if loop.clause]
     for loop in by_key:
         parts = eval(in_dictionary(loop), {"ckpt": _Said("ckpt")})
         assert parts == {item.text: item.expression for item in loop.placed}
+
+
+def test_code_reaches_a_variable_by_the_public_attribute_of_another_name() -> None:
+    """tf_keras tracks the mean of a Normalization as `mean`, and the layer has `adapt_mean`."""
+    keras = pytest.importorskip("tf_keras")
+    layer = keras.layers.Normalization()
+    layer.adapt(np.ones((2, 3)))
+    graph = cv.graph(keras.Sequential([keras.Input((3,)), layer]))
+    places = {graph.accessor(node, "m") for node in range(len(graph.nodes))}
+    assert {"m.layers[0].adapt_mean", "m.layers[0].adapt_variance"} <= places

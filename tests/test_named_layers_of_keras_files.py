@@ -153,6 +153,158 @@ def test_a_new_recurrent_layer_in_front_takes_no_values(
         assert sum((np.asarray(v) < 1000).all() for v in new.weights) == 4
 
 
+def _rows(keras: Any, names: Sequence[str | None], first: int, *, has_norm: bool = False) -> Any:
+    """Return equal layers and a smaller head; nobody named those of the name None."""
+    keras.backend.clear_session()
+    of_keras = keras.layers
+    norm = [of_keras.BatchNormalization()] if has_norm else []
+    layers = [of_keras.Dense(4, name=name) for name in names]
+    head = of_keras.Dense(2, name=names[-1] and "head")
+    return _numbered(keras.Sequential([keras.Input((4,)), *norm, *layers, head]), first)
+
+
+def _saved(model: Any, path: Path) -> str:
+    (model.save_weights if path.name.endswith(".weights.h5") else model.save)(path)
+    return str(path)
+
+
+@pytest.mark.filterwarnings("ignore")  # Keras calls its own `.h5` legacy
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (["a", "b", "c"], ["a", "z"]),
+        (["b", "c"], ["z"]),
+        ([None] * 2, [None] * 3),
+        ([None] * 3, [None] * 2),
+    ],
+)
+def test_no_order_of_an_h5_tells_which_of_equal_layers_is_gone_or_new(
+    library: str, before: list[str | None], after: list[str | None], tmp_path: Path
+) -> None:
+    """The call raises before it sets a value."""
+    keras = pytest.importorskip(library)
+    old, new = _rows(keras, before, 1), _rows(keras, after, 1000)
+    check = cv.check(new, _saved(old, tmp_path / "x.h5"))
+    fix = check.fix()
+    assert fix.guesses and "?" in str(check).splitlines()[1]
+    fix.apply()
+    known = {*before} & {*after} - {None}
+    for name, layer in zip(after, new.layers, strict=False):
+        assert all((np.asarray(value) >= 1000).all() != (name in known) for value in layer.weights)
+    for was, now in zip(old.layers[-1].weights, new.layers[-1].weights, strict=True):
+        np.testing.assert_array_equal(np.asarray(now), np.asarray(was))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+def test_a_layer_of_another_kind_in_front_moves_no_layer_of_an_h5(
+    library: str, tmp_path: Path
+) -> None:
+    """Nobody named the layers, and the file has as many of each kind as before."""
+    keras = pytest.importorskip(library)
+    old, new = _rows(keras, [None] * 2, 1), _rows(keras, [None] * 2, 1000, has_norm=True)
+    fix = cv.check(new, _saved(old, tmp_path / "x.h5")).fix()
+    assert not fix.guesses
+    fix.apply()
+    for was, now in zip(old.weights, [w for y in new.layers[1:] for w in y.weights], strict=True):
+        np.testing.assert_array_equal(np.asarray(now), np.asarray(was))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_h5_tells_a_named_layer_of_parts_without_names_behind_a_new_one(
+    keras_3: ModuleType, tmp_path: Path
+) -> None:
+    class Block(keras_3.layers.Layer):  # type: ignore[misc,name-defined]
+        def __init__(self, name: str) -> None:
+            super().__init__(name=name)
+            self.parts = [keras_3.layers.Dense(4) for _ in range(2)]
+
+        def build(self, shape: Any) -> None:
+            for part in self.parts:
+                part.build(shape)
+
+        def call(self, x: Any) -> Any:
+            return self.parts[1](self.parts[0](x))
+
+    def model(first: int, *names: str) -> Any:
+        keras_3.backend.clear_session()
+        return _numbered(keras_3.Sequential([keras_3.Input((4,)), *map(Block, names)]), first)
+
+    old, new = model(1, "b1", "b2"), model(1000, "b0", "b1", "b2")
+    fix = cv.check(new, _saved(old, tmp_path / "x.h5")).fix()
+    assert not fix.guesses
+    fix.apply()
+    for name in ("b1", "b2"):
+        for was, now in zip(old.get_layer(name).weights, new.get_layer(name).weights, strict=True):
+            np.testing.assert_array_equal(np.asarray(now), np.asarray(was))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize("options", [{}, {"by_name": True}])
+def test_variables_of_an_h5_go_to_their_names_if_a_layer_makes_them_in_another_order(
+    library: str, options: Mapping[str, bool], tmp_path: Path
+) -> None:
+    """The call gives them to a layer in turn, and raises nothing."""
+    keras = pytest.importorskip(library)
+
+    def model(first: int, *names: str) -> Any:
+        class Scale(keras.layers.Layer):  # type: ignore[misc,name-defined]
+            def build(self, shape: Any) -> None:
+                for name in names:
+                    setattr(self, name, self.add_weight(shape=(4,), name=name))
+
+            def call(self, x: Any) -> Any:
+                return x * self.scale + self.shift
+
+        keras.backend.clear_session()
+        return _numbered(keras.Sequential([keras.Input((4,)), Scale(name="own")]), first)
+
+    old, new, plain = (
+        model(first, *names)
+        for first, names in (
+            (1, ("scale", "shift")),
+            (1000, ("shift", "scale")),
+            (1000, ("shift", "scale")),
+        )
+    )
+    path = _saved(old, tmp_path / "x.h5")
+    plain.load_weights(path, **options)
+    assert (np.asarray(plain.layers[-1].shift) == np.asarray(old.layers[-1].scale)).all()
+    check = cv.check(new, path, options=options)
+    assert "puts 2 values into other places" in str(check)
+    check.fix().apply()
+    for name in ("scale", "shift"):
+        saved, now = (np.asarray(getattr(made.layers[-1], name)) for made in (old, new))
+        np.testing.assert_array_equal(now, saved)
+
+
+@pytest.mark.parametrize("library", ["keras", "tf_keras"])
+@pytest.mark.parametrize("number", [2, 4])
+def test_which_of_equal_layers_without_names_is_new_or_gone_is_a_question(
+    library: str, number: int, tmp_path: Path
+) -> None:
+    keras = pytest.importorskip(library)
+    old, new = _rows(keras, [None] * 3, 1), _rows(keras, [None] * number, 1000)
+    check = cv.check(new, _saved(old, tmp_path / "x.weights.h5"))
+    state = "One of 3 alike layers is gone" if number == 2 else "One of 4 alike layers is new"
+    assert str(check).splitlines()[1] == f"{state}. Which one?"
+
+
+@pytest.mark.parametrize("form", (".weights.h5", ".keras"))
+@pytest.mark.parametrize("after", (["a", "z"], ["a", "z", "new", "c"]))
+def test_a_renamed_layer_beside_one_that_is_gone_or_new_has_a_warning(
+    keras_3: ModuleType, after: list[str | None], form: str, tmp_path: Path
+) -> None:
+    """The call gives it the values of its place, which may be those of another one."""
+    old, new = _rows(keras_3, ["a", "b", "c"], 1), _rows(keras_3, after, 1000)
+    check = cv.check(new, _saved(old, tmp_path / f"x{form}"))
+    assert str(check).splitlines()[1].endswith("Which one?")
+    (warning,) = (each for each in check.findings if "layers with other names" in each.why)
+    assert "which weights 1 layer gets" in warning.why
+
+
 # --- states of optimizers go with their variables, or stay
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from inspect import getattr_static
 
 from ckpt_viz.answers.dry_runs.verdicts import Verdicts
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
-from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
+from ckpt_viz.answers.short_code.comprehensions import loops
+from ckpt_viz.answers.short_code.loops import KeyedExpression, in_lines
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.answers.short_code.skeleton import Skeleton, making
 from ckpt_viz.graphs.nodes.nodes import ROOT
@@ -20,6 +22,7 @@ from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.provenance import Origin
 from ckpt_viz.ground.expressions import quoted
 from ckpt_viz.ground.text import printable
+from ckpt_viz.live.objects.layer_lists import layer_lists
 from ckpt_viz.live.tensorflow_names import tensorflow_private as tf_private
 from ckpt_viz.matching.correspondence.conversions import IN_PART, Conversion, Form
 
@@ -131,12 +134,13 @@ def _loading(steps: Steps, live: Graph, source: str) -> Iterator[str]:
     for obj, key in sorted(steps.keys.items(), key=lambda item: item[0] in steps.conversions):
         read = KeyedExpression(expression_of(live, obj, source), key)
         by_conversion.setdefault(steps.conversions.get(obj), []).append(read)
+    layers = partial(layer_lists, live, source) if live.origin is Origin.LIVE else None
     for group, (conversion, reads) in enumerate(by_conversion.items()):
         value = "reader.get_tensor(key)"
         value = value if conversion is None else conversion.code(value)
         keys, becomes = ("converted", "+=") if group else ("values", "=")
         yield f"{keys} = ["
-        yield from (f"    {line}" for line in in_lines(reads))
+        yield from (f"    {line}" for line in in_lines(loops(reads, layers)))
         yield "]"
         is_cast = conversion is not None and conversion.is_cast
         made = f"tf.cast({value}, variable.dtype)" if is_cast else f"tf.constant({value})"

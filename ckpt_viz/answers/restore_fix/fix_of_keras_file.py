@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from ckpt_viz.answers.dry_runs.dry_run import prefix_of
@@ -28,6 +28,7 @@ from ckpt_viz.ground.expressions import operand
 from ckpt_viz.ground.text import count
 from ckpt_viz.live.keras.keras_accessors import optimizer_of, with_public_lists
 from ckpt_viz.live.objects.facts import is_unbuilt
+from ckpt_viz.live.objects.layer_lists import layer_lists
 from ckpt_viz.live.objects.live_source import read_live
 from ckpt_viz.live.writing.keras_weights import is_path_of_weights
 from ckpt_viz.live.writing.rewrite import write_mapped
@@ -93,11 +94,6 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         of_model = {n: ROOT for n in every if has_value(nodes[n]) and n not in others}
         return {**of_model, **self._of_unbuilt.states}
 
-    def _building(self, obj: int, name: str) -> str:
-        if obj == ROOT:
-            return super()._building(obj, name)
-        return f"{name}.optimizer.build({name}.trainable_variables)"
-
     @property
     def _meaning(self) -> str:
         return f" ({CKPT} is the model)"
@@ -134,7 +130,9 @@ class FixOfKerasFile(FixOfObjects[CheckT]):
         states = {pair: optimizer_of(self._live, pair.obj) is not None for pair in self._sure}
         in_order = sorted(states, key=lambda pair: (states[pair], pair.node))
         assigned = [self._assigned(pair, name) for pair in in_order]
-        return assigning_from_keras(self._file, where, assigned, self._left_out)
+        is_live = self._live.origin is Origin.LIVE
+        layers = partial(layer_lists, self._program_graph[0], name) if is_live else None
+        return assigning_from_keras(self._file, where, assigned, self._left_out, layers)
 
     def _assigned(self, pair: Pair, name: str) -> Assigned:
         (attribute,) = self._saved.nodes[pair.node].attributes

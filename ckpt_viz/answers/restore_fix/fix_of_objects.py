@@ -89,17 +89,13 @@ class FixOfObjects(RestoreFix[CheckT]):
         number = sum(len(self._keys(node)) for node in left)
         objects = [*dict.fromkeys(self._to_build[node] for node in left)]
         meaning = self._meaning if name == CKPT else ""
-        how = partial(self._building, name=name)
+        how = partial(building, self._live, name=name)
         yield from build_first(self._live, number, objects, how, meaning)
 
     @property
     def _meaning(self) -> str:
         """What the name `ckpt` is, if that is not what it says."""
         return ""
-
-    def _building(self, obj: int, name: str) -> str:
-        """Return the code that builds a part of the program, or in words what to do."""
-        return building(self._live, obj, name)
 
     def _code(self, live: str, prefix: str | None) -> str:
         where = "path" if prefix is None else repr(prefix)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ckpt_viz.answers.restore_fix.code import ASSIGNED, comments, needed_by
-from ckpt_viz.answers.restore_fix.h5_rules import ruled
 from ckpt_viz.answers.restore_fix.left_out import LeftOut
-from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_lines
+from ckpt_viz.answers.short_code.comprehensions import loops
+from ckpt_viz.answers.short_code.loops import KeyedExpression, NamedTexts, in_lines
 from ckpt_viz.files.keras_files.shards import Shards
+from ckpt_viz.formats.hdf5_files.hdf5 import Hdf5
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.provenance import Format
+from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.live.objects.layer_lists import LayerList
 from ckpt_viz.matching.correspondence.conversions import Conversion
 
 _ARCHIVE = (
@@ -22,7 +25,13 @@ _CHECKED = (
     "for variable, value in values:",
     "    assert value.shape == tuple(variable.shape), variable",
 )
-_MOST_LINES = 20  # of the pairs of a program, without a rule for the names in the file
+_STATES, _NAMES = "optimizer_weights", "weight_names"
+_LISTING_STATES = (
+    f"names = file[{quoted(_STATES)}].attrs[{quoted(_NAMES)}]",
+    # As h5py reads them, these are texts or bytes.
+    "names = [name if isinstance(name, str) else name.decode() for name in names]",
+    f"states = [f'{_STATES}/{{name}}' for name in names]",
+)
 _OF_ML_DTYPES = ("bfloat16", "float8")  # what h5py reads as bytes without a meaning
 
 
@@ -47,6 +56,7 @@ def assigning_from_keras(
     path: str,
     assigned: Sequence[Assigned],
     left: LeftOut,
+    layers: Callable[[], Iterable[LayerList]] | None = None,
 ) -> str:
     """Return the code that assigns values one by one.
 
@@ -57,6 +67,7 @@ def assigning_from_keras(
         path: The expression for its path.
         assigned: What gets a value.
         left: What stays out.
+        layers: Returns the lists of layers of the program.
     """
     by_file: dict[str, dict[str, list[Assigned]]] = {}
     for item in sorted(assigned, key=lambda item: item.conversion is not None):
@@ -70,7 +81,9 @@ def assigning_from_keras(
     lines = [*imports, "", *helper, *_opening(file, path), "values = []"]
     for opened, by_value in by_file.items():
         reading = [
-            line for value, items in by_value.items() for line in _reading(file, value, items)
+            line
+            for value, items in by_value.items()
+            for line in _reading(file, value, items, layers)
         ]
         lines += [f"with h5py.File({opened}) as file:"] if not file.is_of_tfjs else []
         lines += reading if file.is_of_tfjs else [f"    {line}" for line in reading]
@@ -116,15 +129,28 @@ def _file_of(file: Graph, path: str, key: str) -> str:
     return repr(stored.shard_of(key)) if isinstance(stored, Shards) else path
 
 
-def _reading(file: Graph, value: str, items: Sequence[Assigned]) -> Iterator[str]:
+def _reading(
+    file: Graph,
+    value: str,
+    items: Sequence[Assigned],
+    layers: Callable[[], Iterable[LayerList]] | None,
+) -> Iterator[str]:
     """Yield the code that reads the values of one expression."""
     pairs = [KeyedExpression(i.expression, i.key) for i in items]
-    lines = in_lines(pairs)
-    rules = ruled(file, pairs) if len(lines) > _MOST_LINES else None
-    if rules is not None and len(by_rules := [*rules.items, *in_lines(rules.rest)]) < len(lines):
-        yield from rules.before
-        lines = by_rules
+    made = loops(pairs, layers, _states_of(file))
+    yield from next((loop.needs.making for loop in made if loop.needs is not None), ())
     yield "keys = ["
-    yield from (f"    {line}" for line in lines)
+    yield from (f"    {line}" for line in in_lines(made))
     yield "]"
     yield f"values += [(variable, {value}) for variable, key in keys]"
+
+
+def _states_of(file: Graph) -> NamedTexts | None:
+    """Return the keys of the states of an optimizer in their order, if an `.h5` file tells it."""
+    stored = file.stored_in
+    if not isinstance(stored, Hdf5) or isinstance(stored, Shards):
+        return None
+    if _STATES not in stored.groups or stored.texts(_STATES, f"{_NAMES}0") is not None:
+        return None  # a long list is in several attributes
+    names = stored.texts(_STATES, _NAMES) or ()
+    return NamedTexts("states", _LISTING_STATES, [f"{_STATES}/{name}" for name in names])

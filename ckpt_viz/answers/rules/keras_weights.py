@@ -18,6 +18,7 @@ from ckpt_viz.answers.dry_runs.keras_outcome import KerasOutcome
 from ckpt_viz.answers.evidence.unbuilt_optimizers import UnbuiltOptimizers
 from ckpt_viz.answers.rules.keras_objects import KerasObjects
 from ckpt_viz.answers.table.check_table import table_without_fix
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Role
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.graphs.object_graph.provenance import Layout
@@ -357,16 +358,21 @@ class _Rules:
             )
 
     def _by_order(self) -> Iterator[Finding]:
-        """Find layers without names that go by their order, though the file has another number."""
+        """Find layers that go by their order alone, though the file has another number of them."""
         numbers = self.loading.offers.by_order
+        nodes = [node for number in numbers for node in self.of_model.offered(number)]
+        names = {self.saved.names.name(self.of_model.holder(node)) for node in nodes}
+        kind, advice = "with other", "Give each layer its old name, and check again."
+        if all(is_automatic(name, None) for name in names):
+            kind, advice = "without", "Give each layer its own name before the next save."
         if numbers:
             yield self._finding(
                 Severity.WARNING,
                 Kind.UNKNOWABLE,
-                "The file has another number of layers without names. Only their order tells which "
+                f"The file has another number of layers {kind} names. Only their order tells which "
                 f"weights {count(len(numbers), 'layer gets', 'layers get')}, and it may be wrong.",
-                "Look at the table first. Give each layer its own name before the next save.",
-                [node for number in numbers for node in self.of_model.offered(number)],
+                f"Look at the table first. {advice}",
+                nodes,
                 self.of_model.nodes_of(numbers),
             )
 

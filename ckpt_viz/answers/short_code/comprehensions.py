@@ -1,6 +1,7 @@
 """Long lists of expressions with texts in code: what follows a rule is one comprehension.
 
-A rule is a number that counts up, or a list of names. Short code has lists of numbers alone.
+A rule is a number that counts up, a list of names, or the layers that a model has. Short code has
+lists of numbers alone.
 """
 
 from __future__ import annotations
@@ -8,143 +9,112 @@ from __future__ import annotations
 import re
 from ast import literal_eval
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
 
-from ckpt_viz.answers.short_code.names_in_runs import in_list, joined, list_of
+from ckpt_viz.answers.short_code.layer_loops import loops_of_layers
+from ckpt_viz.answers.short_code.loops import (
+    DIGITS,
+    NUMBER,
+    TEXTS,
+    KeyedExpression,
+    Loop,
+    NamedTexts,
+    clause_over,
+    f_string,
+    in_lines,
+    without,
+)
+from ckpt_viz.answers.short_code.names_in_runs import in_list, list_of
 from ckpt_viz.ground.expressions import quoted
+from ckpt_viz.live.objects.layer_lists import LayerList
 
 _FEWEST, _FEWEST_IN_ZIP = 3, 5  # items of a comprehension, and of one over several lists
 _FEWEST_IN_RANGE = 5  # numbers of a list
-_WIDTH_OF_ZIP = 40
-_MOST_SINGLE = 12  # items with a line of their own
-_MOST_GROUPS = 4  # comprehensions for expressions that differ in places alone
-_DIGITS = r"0|[1-9]\d{0,8}"  # a file may have names of thousands of digits
+_MOST_LINES = 20  # of items, without the layers of a model
 _TEXT = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
-_PLACE = re.compile(rf"(?<=\[)(?:{_DIGITS})(?=\])|(?<=\.get_layer\()(?:{_TEXT})(?=\))", re.ASCII)
-_NUMBER = re.compile(rf"({_DIGITS})", re.ASCII)
-_COUNTED = re.compile(rf"_(?:{_DIGITS})(?=/|\Z)", re.ASCII)  # Keras counts a class from its second
-_LAST = re.compile(rf"(?:\A|[_-])({_DIGITS})\Z", re.ASCII)
-_PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
-_NUMBERS, _TEXTS = ("i", "j", "k", "n"), ("layer", "inner", "group", "part", "other")
+_PLACE = re.compile(rf"(?<=\[)(?:{DIGITS})(?=\])|(?<=\.get_layer\()(?:{_TEXT})(?=\))", re.ASCII)
+_COUNTED = re.compile(rf"_(?:{DIGITS})(?=/|\Z)", re.ASCII)  # Keras counts a class from its second
+_LAST = re.compile(rf"(?:\A|[_-])({DIGITS})\Z", re.ASCII)
+_NUMBERS = ("i", "j", "k", "n")  # names for numbers
 
 _Value = int | str
 
 
-class KeyedExpression(NamedTuple):
-    """An expression, and its text: the key of a value, the name of a part."""
+def loops(
+    items: Iterable[KeyedExpression],
+    layers: Callable[[], Iterable[LayerList]] | None = None,
+    texts: NamedTexts | None = None,
+) -> Sequence[Loop]:
+    """Return loops with every item, each once.
 
-    expression: str
-    text: str
+    Args:
+        items: What is in the loops.
+        layers: Returns the lists of layers that code of many lines may go through.
+        texts: A list that such code may make, with texts of items in their order.
 
-
-def in_lines(reads: Iterable[KeyedExpression]) -> list[str]:
-    """Return the items of a list of variables and keys.
-
-    >>> in_lines(KeyedExpression(f"ckpt.m[{n}]", f"m/{2 * n + 1}/.ATTRIBUTES/V") for n in range(3))
-    ["*[(ckpt.m[i], f'm/{2 * i + 1}/.ATTRIBUTES/V') for i in range(3)],"]
+    >>> in_lines(loops(KeyedExpression(f"ckpt.m[{n}]", f"m/{2 * n + 1}/V") for n in range(3)))
+    ["*[(ckpt.m[i], f'm/{2 * i + 1}/V') for i in range(3)],"]
     """
-    merged: dict[object, list[Loop]] = defaultdict(list)
-    for number, loop in enumerate(loops(reads)):
-        columns = tuple((name, tuple(values)) for name, values in loop.columns.items())
-        merged[columns or number].append(loop)
-    return [line for alike in merged.values() for line in _of_list(alike)]
+    every = [*items]
+    made = [*_by_rules(every)]
+    is_long = len(in_lines(made)) > _MOST_LINES
+    lists = [*layers()] if layers is not None and is_long else []
+    of_layers, others = loops_of_layers(every, lists)
+    ways = ([*of_layers, *_by_rules(others, named)] for named in (None, texts))
+    return min([made, *ways], key=_length)
 
 
-def _of_list(alike: Sequence[Loop]) -> list[str]:
-    """Return the lines of loops over the same values."""
-    pairs, clause = [f"({loop.expression}, {loop.text})" for loop in alike], alike[0].clause
-    if not alike[0].columns:
-        return [f"{pair}," for pair in pairs]
-    if len(pairs) == 1:
-        return joined([f"*[{pairs[0]} "], clause, ["],"])
-    every = [" for pair in (", *(f"    {pair}," for pair in pairs), ")"]
-    return joined(["*[pair "], clause, every, ["],"])
-
-
-def in_dictionary(loop: Loop) -> str:
-    """Return a dictionary of a loop, by text.
-
-    >>> (loop,) = loops(KeyedExpression(f"ckpt.slots[{n + 2}]", str(n)) for n in range(3))
-    >>> in_dictionary(loop)
-    '{str(i - 2): ckpt.slots[i] for i in range(2, 5)}'
-    """
-    pair = f"{{{loop.text}: {loop.expression} "
-    return "\n".join(joined([pair], loop.clause, ["}"]))
-
-
-@dataclass(frozen=True)
-class Loop:
-    """Items that follow a rule, or one that follows none.
-
-    `expression` and `text` are code. `columns` has the values of the names in them, item by item.
-    `placed` are the items themselves.
-    """
-
-    placed: Sequence[KeyedExpression]
-    expression: str
-    text: str
-    columns: Mapping[str, Sequence[_Value]] = field(default_factory=dict)
-
-    @property
-    def clause(self) -> list[str]:
-        """The lines of `for … in …`."""
-        values = [_column(column) for column in self.columns.values()]
-        names = f"for {', '.join(self.columns)} in "
-        if len(values) == 1:
-            return joined([names], values[0])
-        columns = ["\n".join(column) for column in values]
-        return joined([names], list_of(columns, "zip(", ")", width=_WIDTH_OF_ZIP))
-
-
-def loops(items: Iterable[KeyedExpression]) -> Iterator[Loop]:
-    """Yield loops with every item, each once."""
+def _by_rules(items: Sequence[KeyedExpression], texts: NamedTexts | None = None) -> Iterator[Loop]:
     by_literals: dict[object, list[_Occurrence]] = defaultdict(list)
-    every = [_Occurrence.of(place, item) for place, item in enumerate(items)]
+    listed = {} if texts is None else {text: n for n, text in enumerate(texts.texts)}
+    every = [_Occurrence.of(place, item, listed) for place, item in enumerate(items)]
     for occurrence in every:
         by_literals[occurrence.literals].append(occurrence)
     for alike in by_literals.values():
-        in_order = sorted(alike, key=_Occurrence.order)
         by_form: dict[str, list[_Occurrence]] = defaultdict(list)
-        for occurrence in in_order:
+        for occurrence in sorted(alike, key=_Occurrence.order):
             by_form[occurrence.form].append(occurrence)
-        made = [loop for group in by_form.values() for loop in _of_group(group)]
-        is_long = len(every) > _MOST_SINGLE and len(made) > _MOST_GROUPS
-        whole = _Rule(in_order).loop() if is_long else None
-        yield from made if whole is None else min(made, [whole], key=_length)
+        for group in by_form.values():
+            yield from _of_group(group, texts)
 
 
-def _of_group(group: Sequence[_Occurrence]) -> list[Loop]:
+def _of_group(group: Sequence[_Occurrence], texts: NamedTexts | None) -> list[Loop]:
     """Return the loop of items of one form, or each item for itself."""
-    loop = _Rule(group).loop() if len(group) >= _FEWEST else None
-    if loop is None or (len(loop.columns) > 1 and len(group) < _FEWEST_IN_ZIP):
+    rule = _Rule(group)
+    loop = rule.loop(texts) if len(group) >= _FEWEST else None
+    if loop is None or (len(rule.columns) > 1 and len(group) < _FEWEST_IN_ZIP):
         return [item.alone for item in group]
     return [loop]
 
 
 def _length(made: Sequence[Loop]) -> int:
-    return sum(len(line) + 1 for loop in made for line in _of_list([loop]))
+    needs = {line for loop in made if loop.needs is not None for line in loop.needs.making}
+    return sum(len(line) + 1 for line in (*needs, *in_lines(made)))
 
 
 @dataclass(frozen=True)
 class _Occurrence:
-    """An item: the literal parts of its expression, and what is between them."""
+    """An item: the literal parts of its expression, and what is between them.
+
+    `listed` is the place of its text in a list that the code makes.
+    """
 
     place: int
     placed: KeyedExpression
     literals: tuple[str, ...]
     places: tuple[_Value, ...]
+    listed: int | None = None
 
     @classmethod
-    def of(cls, place: int, placed: KeyedExpression) -> _Occurrence:
-        expression = placed.expression
-        if not _PLAIN.fullmatch(placed.text):
+    def of(cls, place: int, placed: KeyedExpression, listed: Mapping[str, int]) -> _Occurrence:
+        expression, in_list_at = placed.expression, listed.get(placed.text)
+        if in_list_at is None and not placed.is_plain:
             return cls(place, placed, (expression,), ())
         texts = [match[0] for match in _PLACE.finditer(expression)]
         places = tuple(int(text) if text.isdigit() else literal_eval(text) for text in texts)
-        return cls(place, placed, tuple(_PLACE.split(expression)), places)
+        return cls(place, placed, tuple(_PLACE.split(expression)), places, in_list_at)
 
     @property
     def alone(self) -> Loop:
@@ -159,26 +129,21 @@ class _Occurrence:
     @property
     def form(self) -> str:
         """The text with a mark for each name in the expression, and for each number."""
+        if self.listed is not None:
+            return ""
         text = self.placed.text
         for word in self.words:
-            text = _without(text, word, "\0")
-        return _NUMBER.sub("#", _COUNTED.sub("", text))
+            text = without(text, word, "\0")
+        return NUMBER.sub("#", _COUNTED.sub("", text))
 
     def order(self) -> tuple[list[int], int]:
         """Return the place among others of its form: by numbers, but for those in names."""
         text = self.placed.text
         for word in self.words:
-            text = _without(text, word, "")
+            text = without(text, word, "")
         own = [place for place in self.places if isinstance(place, int)]
         counted = (_LAST.search(part) for part in text.split("/"))
         return [*own, *(-1 if last is None else int(last[1]) for last in counted)], self.place
-
-
-def _without(text: str, word: str, mark: str) -> str:
-    """Return a text with a mark in place of a word."""
-    if word not in text:  # no expression is compiled for the many texts without it
-        return text
-    return re.sub(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", lambda _: mark, text)
 
 
 class _Rule:
@@ -189,22 +154,32 @@ class _Rule:
         self.columns: dict[str, Sequence[_Value]] = {}
         self._taken = {*re.findall(r"\w+", "".join(items[0].literals)), "pair"}
 
-    def loop(self) -> Loop | None:
+    def loop(self, texts: NamedTexts | None = None) -> Loop | None:
         """Return the loop; None if no name is free, or the expressions are equal."""
-        items = self.items
+        items, placed = self.items, [item.placed for item in self.items]
         expression = items[0].literals[0]
         for number, literal in enumerate(items[0].literals[1:]):
             code = self._code([item.places[number] for item in items])
             expression += f"{code}{literal}"
-        if not self.columns or not all(_PLAIN.fullmatch(item.placed.text) for item in items):
+        listed = [item.listed for item in items if item.listed is not None]
+        if texts is not None and self.columns and len(listed) == len(items):
+            text = f"{texts.name}[{self._code(listed)}]"
+            return Loop(placed, expression, text, (self._clause,), texts)
+        if not self.columns or not all(item.is_plain for item in placed):
             return None
         components = [item.placed.text.split("/") for item in items]
         if len({len(parts) for parts in components}) > 1:
             return None
         text = "/".join(map(self._component, zip(*components, strict=True)))
-        if len(self.columns) > len(_TEXTS):
+        if len(self.columns) > len(TEXTS):
             return None
-        return Loop([item.placed for item in items], expression, _f_string(text), self.columns)
+        return Loop(placed, expression, f_string(text), (self._clause,))
+
+    @property
+    def _clause(self) -> tuple[str, ...]:
+        """The lines of `for … in …`."""
+        values = [_column(column) for column in self.columns.values()]
+        return clause_over([*self.columns], values)
 
     def _code(self, values: Sequence[_Value], *, is_key: bool = False) -> str:
         """Return the code for values, one for each item; the columns get those of a new name."""
@@ -214,7 +189,7 @@ class _Rule:
             known = _as_steps(name, column, values)
             if known:
                 return known
-        names = _TEXTS[2 * is_key :] if isinstance(values[0], str) else _NUMBERS
+        names = TEXTS[2 * is_key :] if isinstance(values[0], str) else _NUMBERS
         free = next((n for n in names if n not in self._taken and n not in self.columns), "")
         name = free or f"{names[0]}_{len(self.columns)}"
         self.columns[name] = values
@@ -226,10 +201,10 @@ class _Rule:
             return values[0]
         for name, column in self.columns.items():
             words = [str(word) for word in column]
-            marked = {_without(v, w, f"{{{name}}}") for v, w in zip(values, words, strict=True)}
+            marked = {without(v, w, f"{{{name}}}") for v, w in zip(values, words, strict=True)}
             if len(marked) == 1 and isinstance(column[0], str):
                 return marked.pop()
-        parts = [_NUMBER.split(value) for value in values]
+        parts = [NUMBER.split(value) for value in values]
         if len({tuple(part[::2]) for part in parts}) == 1:
             inside = zip(*(part[1::2] for part in parts), strict=True)
             if all(values == [str(int(v)) for v in values] for values in map(list, inside)):
@@ -261,20 +236,6 @@ def _as_steps(name: str, column: Sequence[_Value], values: Sequence[_Value]) -> 
         return ""
     code = name if step == 1 else f"{step} * {name}"
     return code if shift == 0 else f"{code} {'+' if shift > 0 else '-'} {abs(shift)}"
-
-
-def _f_string(text: str) -> str:
-    """Return a text with names in braces as code.
-
-    >>> _f_string("a/{i}"), _f_string("{group}"), _f_string("{i + 1}"), _f_string("a")
-    ("f'a/{i}'", 'group', 'str(i + 1)', "'a'")
-    """
-    if "{" not in text:
-        return quoted(text)
-    inside = text[1:-1]
-    if text[0] == "{" and text[-1] == "}" and not {"{", "}"}.intersection(inside):
-        return inside if inside in _TEXTS else f"str({inside})"
-    return f"f{quoted(text)}"
 
 
 def _column(values: Sequence[_Value]) -> list[str]:

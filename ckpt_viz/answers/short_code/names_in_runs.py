@@ -10,11 +10,10 @@ from typing import NamedTuple
 from ckpt_viz.ground.expressions import quoted
 
 _NUMBERS = re.compile(r"(0|[1-9]\d{0,8})", re.ASCII)
-_PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
+PLAIN = re.compile(r"[\w ./:-]*", re.ASCII)  # characters that mean themselves in an f-string
 _LONGEST_BLOCK = 12  # names with one number
 _FEWEST = 3  # names of a run
-_MOST_ENDS, _MOST_FIRST = 6, 4  # ends of each name, names before these
-_WIDTH = 88
+_WIDTH, _WIDTH_OF_LINE = 80, 88
 
 
 class _Counting(NamedTuple):
@@ -33,18 +32,14 @@ class _Counting(NamedTuple):
 
 
 def in_list(names: Sequence[str]) -> list[str]:
-    """Return the code of a list of names, in lines; the shortest of several.
+    """Return the code of a list of names, in lines.
 
     >>> in_list(["conv", "conv_1", "conv_2", "conv_3", "head"])
     ["['conv', *(f'conv_{n}' for n in range(1, 4)), 'head']"]
     >>> in_list([f"b{n}_{end}" for n in range(2) for end in ("in", "out")])
     ["[*(f'b{n}_{end}' for n in range(2) for end in ('in', 'out'))]"]
     """
-    ways = [[*_items(names)]]
-    for first in range(min(_MOST_FIRST, len(names)) + 1):
-        products = (_product(names[first:], size) for size in range(2, _MOST_ENDS + 1))
-        ways += [[*map(quoted, names[:first]), product] for product in products if product]
-    return list_of(min(ways, key=lambda items: sum(map(len, items))))
+    return list_of([*_items(names)])
 
 
 def list_of(
@@ -68,48 +63,44 @@ def list_of(
 def _items(names: Sequence[str]) -> Iterator[str]:
     place = 0
     while place < len(names):
-        runs = ((_run(names, place, size), size) for size in range(1, _LONGEST_BLOCK + 1))
-        (block, times), size = max(runs, key=lambda run: run[0][1] * run[1])
-        if times < 2 or times * size < _FEWEST:
-            yield quoted(names[place])
-            place += 1
-            continue
-        first = block[0].number
-        numbers = f"range({first}, {first + times})" if first else f"range({times})"
-        code = f"*({_of_block(block, numbers)})"
-        yield code if len(code) > _WIDTH else code.replace("\n   ", "")
-        place += times * size
+        runs = (_run(names, place, size) for size in range(1, _LONGEST_BLOCK + 1))
+        made = [(len(block) * times, _of_run(block, times)) for block, times in runs if times > 1]
+        fit = [(n, code) for n, code in made if n >= _FEWEST and _is_narrow(code)]
+        length, code = max(fit, key=lambda run: run[0], default=(1, quoted(names[place])))
+        yield code
+        place += length
 
 
-def joined(*parts: Sequence[str]) -> list[str]:
-    """Return lines of parts: the first line of each goes on with the last one before it."""
-    lines = [""]
+def filled(*parts: Sequence[str], closing: str) -> list[str]:
+    """Return lines of parts: each goes on in the line before it, unless that gets too long."""
+    lines, indent = [""], ""
     for first, *others in parts:
-        lines[-1] += first
-        lines += others
+        if len(lines[-1]) + len(first) >= _WIDTH_OF_LINE and len(lines[-1]) > len(indent):
+            indent = " " * 4
+            lines.append(f"{indent}{first}")
+        else:
+            lines[-1] += f" {first}" if lines[-1] else first
+        lines += [f"{indent}{line}" for line in others]
+    lines[-1] += closing
     return lines
-
-
-def _product(items: Sequence[str], size: int) -> str:
-    """Return code of names that each have the same ends; "" for others."""
-    blocks = [[*items[at : at + size]] for at in range(0, len(items), size)]
-    if len(blocks) < 2:
-        return ""
-    shared = os.path.commonprefix(blocks[0])  # noqa: RUF071 (these are no paths)
-    name = shared.rstrip("_/. -:")
-    between, ends = shared[len(name) :], [item[len(shared) :] for item in blocks[0]]
-    names = [block[0].removesuffix(between + ends[0]) for block in blocks]
-    is_made = blocks == [[f"{name}{between}{end}" for end in ends] for name in names]
-    if not is_made or len({*ends}) < size or not all(map(_PLAIN.fullmatch, [between, *ends])):
-        return ""
-    every, form = "\n".join(in_list(names)), quoted(f"{{name}}{between}{{end}}")
-    return f"*(f{form} for name in {every} for end in {_ends(ends)})"
 
 
 def _ends(ends: Sequence[str]) -> str:
     return (
         quoted("".join(ends)) if {*map(len, ends)} == {1} else f"({', '.join(map(quoted, ends))})"
     )
+
+
+def _is_narrow(code: str) -> bool:
+    return all(len(line) <= _WIDTH for line in code.split("\n"))
+
+
+def _of_run(block: Sequence[_Counting], times: int) -> str:
+    """Return what makes the names of a block that counts up."""
+    first = block[0].number
+    numbers = f"range({first}, {first + times})" if first else f"range({times})"
+    code = f"*({_of_block(block, numbers)})"
+    return code if len(code) > _WIDTH else code.replace("\n   ", "")
 
 
 def _of_block(block: Sequence[_Counting], numbers: str) -> str:
@@ -145,7 +136,7 @@ def _run(names: Sequence[str], place: int, size: int) -> tuple[Sequence[_Countin
 def _counting(name: str, following: str) -> _Counting | None:
     """Return a name whose following one differs in a number alone, by one; None for any other."""
     before, after = _NUMBERS.split(name), _NUMBERS.split(following)
-    if len(before) != len(after) or not _PLAIN.fullmatch(name):
+    if len(before) != len(after) or not PLAIN.fullmatch(name):
         return None
     others = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
     if len(others) != 1 or others[0] % 2 == 0:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ckpt_viz.answers.short_code.comprehensions import KeyedExpression, in_dictionary, loops
+from ckpt_viz.answers.short_code.comprehensions import loops
+from ckpt_viz.answers.short_code.loops import KeyedExpression, in_dictionary
 from ckpt_viz.answers.short_code.objects_in_code import expression_of
 from ckpt_viz.errors import SourceError
 from ckpt_viz.graphs.object_graph.graph import Graph
@@ -126,7 +127,7 @@ def _items(parts: Mapping[str, str | _Made]) -> str | _Made:
         KeyedExpression(code, name) for name, code in in_order if isinstance(code, str)
     ):
         first = loop.placed[0]
-        if loop.columns:
+        if loop.clause:
             items.append(_Item("**", in_dictionary(loop), first.text))
         else:
             items.append(_Item(item(first.text), first.expression, first.text))

@@ -167,12 +167,15 @@ def _ways(obj: Any, label: str) -> Iterator[tuple[str, Any]]:
         yield from ((f"[{number}]", obj[number]) for number in numbers)
     if not tf_private.is_trackable(obj):
         return
-    layers = _layers(obj)
-    yield from ((_way_to_layer(layers, index), layer) for index, layer in enumerate(layers))
+    layers = layers_of(obj)
+    yield from ((way_to_layer(layers, index), layer) for index, layer in enumerate(layers))
     # An optimizer around another one lists the inner one's children as its own.
     for name, value in trackable_attributes(obj).items():
         if label in instance_dict(value):
             yield _attribute(obj, name) + _attribute(value, label), instance_dict(value)[label]
+    # `add_weight(name="mean")` of tf_keras, which the layer has under another name.
+    own = [name for name in [*attributes] if not name.startswith("_")]
+    yield from ((_attribute(obj, name), attributes.get(name)) for name in own)
     shadows = Shadows()
     yield f"._lookup_dependency({quoted(label)})", shadows.lookup(obj, label)
     children = shadows.children(obj)
@@ -199,21 +202,22 @@ def _attribute(obj: Any, label: str) -> str:
 
 def _to_layer(obj: Any, way: Sequence[Any]) -> tuple[str, int] | None:
     """Return how a Keras model gives a layer on the way, and how many steps that saves."""
-    layers = _layers(obj)
+    layers = layers_of(obj)
     for steps, target in enumerate(way):
         for index, layer in enumerate(layers):
             if layer is target:
-                return _way_to_layer(layers, index), steps
+                return way_to_layer(layers, index), steps
     return None
 
 
-def _layers(obj: Any) -> Sequence[Any]:
+def layers_of(obj: Any) -> Sequence[Any]:
     """Return the layers of a Keras model; in tf_keras, edges have names such as `layer-3`."""
     getter = getattr(getattr_static(type(obj), "layers", None), "fget", None)
     return obj.layers if package_of(getter) in KERAS else ()
 
 
-def _way_to_layer(layers: Sequence[Any], index: int) -> str:
+def way_to_layer(layers: Sequence[Any], index: int) -> str:
+    """Return the text to append to a model's expression for one of its layers."""
     name = getattr(layers[index], "name", None)
     if not isinstance(name, str) or name == "":
         return f".layers[{index}]"

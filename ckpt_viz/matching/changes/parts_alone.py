@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
+from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
 from ckpt_viz.ground.text import listed
+from ckpt_viz.matching.changes.looks import have_doubles
+from ckpt_viz.matching.correspondence.pairs import Evidence
+from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
 
@@ -85,6 +89,25 @@ def tops_of(graph: Graph, alone: Iterable[int]) -> list[int]:
         and node != ROOT
         and (parents[node] in others or parents[node] == ROOT)
     ]
+
+
+def are_by_order(mapping: ValueMapping, graph: Graph, parts: Sequence[int]) -> bool:
+    """Return whether only their order tells which of alike layers one side alone has.
+
+    So it is in Keras' files, if they have no names, or others have other names now.
+    """
+    saved, is_saved = mapping.saved, graph is mapping.saved
+    beside = {*graph.tree.children[graph.tree.parents[parts[0]]]}
+    ordered = [
+        pair.node
+        for pair in mapping.parts.values()
+        if pair.evidence is Evidence.ORDER and (pair.node if is_saved else pair.obj) in beside
+    ]
+    names = [graph.names.name(part) for part in parts]
+    are_unnamed = not saved.own_names or all(is_automatic(name, None) for name in names)
+    are_renamed = not all(is_automatic(saved.names.name(node), None) for node in ordered)
+    is_unclear = bool(ordered) and (are_unnamed or are_renamed)
+    return saved.is_of_keras and is_unclear and have_doubles(graph, parts)
 
 
 def at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:

@@ -30,6 +30,7 @@ from ckpt_viz.matching.changes.in_sequences import Shift, shifts
 from ckpt_viz.matching.changes.kind import Kind
 from ckpt_viz.matching.changes.of_optimizers import OTHER_ORDER, States, changed_optimizers
 from ckpt_viz.matching.changes.parts_alone import (
+    are_by_order,
     at_or_below,
     below_optimizers,
     differ_in_dtype,
@@ -489,8 +490,12 @@ class _ChangesReader:
         states = self._states[is_new]
         unsure = {tree.parents[part] for part in self._guessed[is_new]}
         for above, tops in siblings.items():
-            is_named = tops[0] in graph.names.in_lists or not INDEX.fullmatch(tree.labels[tops[0]])
-            is_certain = above not in unsure or is_named
+            # Keras' files number values whose place is a guess, whatever the program calls them.
+            is_numbered = INDEX.fullmatch(tree.labels[tops[0]]) is not None or (
+                self.mapping.saved.is_of_keras and has_value(graph.nodes[tops[0]])
+            )
+            is_unsure = above in unsure and is_numbered and tops[0] not in graph.names.in_lists
+            is_certain = not (is_unsure or are_by_order(self.mapping, graph, tops))
             labels = tuple(tree.labels[top] for top in tops)
             group = self._add(labels, kind, () if is_certain else (str(len(tops)),))
             slots = [slot for top in tops for slot in states.slots_within(top)]

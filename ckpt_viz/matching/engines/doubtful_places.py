@@ -45,12 +45,13 @@ class Doubts:
         self._counts = tuple(map(_siblings_with_values, valued))
 
     def by_order(self) -> Iterator[int]:
-        """Yield the items without names in lists that have another number of them in the file."""
+        """Yield items whose names tell nothing, if the file has another number in their list."""
         for number, way in self.ways.items():
             siblings = way.path.rpartition("/")[0], way.component
             counts = self._counts[0][siblings], self._counts[1][siblings]
-            name = self.saved.names.get(way.path, "")
+            name, now = self.saved.names.get(way.path, ""), self.live.saveables[number].name or ""
             is_named = name and not is_automatic(name, self.live.saveables[number].class_name)
+            is_named = is_named and (name == now or self.has_another_name(number))
             is_item = bool(way.component) and way.path in self.saved.groups
             if is_item and not is_named and 0 < counts[0] != counts[1]:
                 yield number

@@ -7,16 +7,15 @@ Keras 2), and changes nothing. The first error ends the call.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import takewhile
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
-from ckpt_viz.matching.engines.doubtful_places import are_of_others
+from ckpt_viz.matching.engines.doubtful_places import are_of_others, without_number
 from ckpt_viz.matching.engines.h5_sides import LiveLayer, LiveLayers, SavedLayer, SavedLayers
 from ckpt_viz.matching.engines.keras_2_conversion import (
     ConversionError,
@@ -168,7 +167,7 @@ class _H5Run:
         both = zip(with_weights, saved, strict=False)
         self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
-            self.matches = [*takewhile(self._fits, self.matches)]  # others may have moved
+            self.matches = [*self._by_names_and_numbers(with_weights, saved)]
             text = (
                 "Layer count mismatch when loading weights from file. Model expected "
                 f"{len(with_weights)} layers, found {len(saved)} saved layers."
@@ -334,12 +333,13 @@ class _H5Run:
     def _in_turn_or_by_names(
         self, variables: Sequence[int], values: Sequence[ValueToLoad]
     ) -> Iterator[tuple[int, ValueToLoad]]:
-        """Yield the values of a layer in turn; by their own names if it has another number."""
-        if len(variables) == len(values):
-            yield from zip(variables, values, strict=True)
-            return
+        """Yield the values of a layer in turn; by their own names if number or order differ."""
         names = [_own_name(self.live.variables[variable].name) for variable in variables]
         others = [_own_name(value.key) for value in values]
+        is_other_order = {*names} == {*others} and names != others and len({*names}) == len(names)
+        if len(variables) == len(values) and not is_other_order:
+            yield from zip(variables, values, strict=True)
+            return
         counts, by_name = (Counter(names), Counter(others)), dict(zip(others, values, strict=True))
         for variable, name in zip(variables, names, strict=True):
             is_one = counts[0][name] == counts[1][name] == 1
@@ -381,11 +381,31 @@ class _H5Run:
         except (ConversionError, DeferredError):
             return ()
 
-    def _fits(self, match: _Match) -> bool:
-        """Return whether a layer takes the values of a saved one, and no name speaks against it."""
-        variables = (self.live.variables[v] for v in self.live.layers[match.number].weights)
-        shapes = [value.shape for value in self._values_of(match)]
-        return [v.shape for v in variables] == shapes and not self._has_another_name(match)
+    def _by_names_and_numbers(
+        self, numbers: Sequence[int], saved: Sequence[tuple[str, SavedLayer]]
+    ) -> Iterator[_Match]:
+        """Yield layers of one name, and those without names if both sides have equally many.
+
+        Keras sets nothing then. Only layers of the same shapes can have taken each other's place.
+        """
+        looks: dict[object, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        named: dict[str, int] = {}
+        for number in numbers:
+            layer = self.live.layers[number]
+            if is_automatic(layer.name, layer.class_name):
+                shapes = tuple(self.live.variables[v].shape for v in layer.weights)
+                looks[without_number(layer.name), shapes][0].append(number)
+            else:
+                named[layer.name] = number
+        for place, (name, values) in enumerate(saved):
+            shapes = tuple(value.shape for value in _values(values))
+            looks[without_number(name), shapes][1].append(place)
+            if name in named:
+                yield _Match(named[name], place, name, values)
+        for both in looks.values():
+            if len(both[0]) == len(both[1]):
+                for number, place in zip(*both, strict=True):
+                    yield _Match(number, place, *saved[place])
 
     def _has_another_name(self, match: _Match) -> bool:
         layer = self.live.layers[match.number]
