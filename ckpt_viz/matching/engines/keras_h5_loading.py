@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import takewhile
 from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.keras_variables import is_automatic
@@ -167,7 +168,16 @@ class _H5Run:
         both = zip(with_weights, saved, strict=False)
         self.matches = [_Match(i, place, *layer) for place, (i, layer) in enumerate(both)]
         if len(saved) != len(with_weights):
-            self.matches = [*self._by_names_and_numbers(with_weights, saved)]
+            first = [*takewhile(self._fits, self.matches)]  # others may have moved
+            known = [*self._by_names_and_numbers(with_weights, saved)]
+            taken = {match.number for match in known}, {match.place for match in known}
+            known += (
+                match
+                for match in first
+                if match.number not in taken[0] and match.place not in taken[1]
+                if self._is_nameless(match)
+            )
+            self.matches = known
             text = (
                 "Layer count mismatch when loading weights from file. Model expected "
                 f"{len(with_weights)} layers, found {len(saved)} saved layers."
@@ -406,6 +416,16 @@ class _H5Run:
             if len(both[0]) == len(both[1]):
                 for number, place in zip(*both, strict=True):
                     yield _Match(number, place, *saved[place])
+
+    def _fits(self, match: _Match) -> bool:
+        """Return whether a layer takes the values of a saved one, and no name speaks against it."""
+        variables = (self.live.variables[v] for v in self.live.layers[match.number].weights)
+        shapes = [value.shape for value in self._values_of(match)]
+        return [v.shape for v in variables] == shapes and not self._has_another_name(match)
+
+    def _is_nameless(self, match: _Match) -> bool:
+        layer = self.live.layers[match.number]
+        return all(is_automatic(name, layer.class_name) for name in (match.name, layer.name))
 
     def _has_another_name(self, match: _Match) -> bool:
         layer = self.live.layers[match.number]
