@@ -173,20 +173,6 @@ def test_equal_items_go_from_a_list_to_names_as_guesses() -> None:
     assert pairs == {f"parts.{i}.w": (f"parts.{n}.w", "guess") for i, n in enumerate("abc")}
 
 
-@pytest.mark.parametrize("is_undone", [False, True])
-@pytest.mark.parametrize(("number", "certainty"), [(3, "likely"), (4, "guess")])
-def test_numbers_in_names_are_places_in_a_list_of_as_many_items(
-    number: int, certainty: str, is_undone: bool
-) -> None:
-    was = {"parts": {str(i): {"w": (3,)} for i in range(3)}}
-    now = {"parts": {f"block{i}": {"w": (3,)} for i in range(number)}}
-    expected = {f"parts.{i}.w": (f"parts.block{i}.w", certainty) for i in range(3)}
-    if is_undone:
-        was, now = now, was
-        expected = {new: (old, sure) for old, (new, sure) in expected.items()}
-    assert places(was, now) == expected
-
-
 def test_values_have_other_names_in_all_items_of_a_list() -> None:
     was = {"layers": {str(i): {"w": (3, 3), "b": (3,)} for i in range(3)}}
     now = {"layers": {str(i): {"weight": (3, 3), "bias": (3,)} for i in range(3)}}

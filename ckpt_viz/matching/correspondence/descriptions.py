@@ -119,15 +119,14 @@ def described(
     saved: GraphInTree, live: GraphInTree, chosen: ChosenNames
 ) -> tuple[Described, Described]:
     """Return the items of two graphs with their names and contents."""
-    names, have_numbers = _WhatNamesTell(chosen), has_paths(saved) and has_paths(live)
+    names, have_numbers = _WhatNamesTell(chosen), _has_paths(saved) and _has_paths(live)
     return (
         _Describing(saved, names, have_numbers=have_numbers).side,
         _Describing(live, names, have_numbers=have_numbers).side,
     )
 
 
-def has_paths(graph: GraphInTree) -> bool:
-    """Return whether a graph has the paths that Keras gives to layers in its own files."""
+def _has_paths(graph: GraphInTree) -> bool:
     return isinstance(graph, Graph) and graph.stored_layout is Layout.KERAS_PATHS
 
 
@@ -206,7 +205,7 @@ class _Describing:
         self.above: dict[int, int] = {}
         self.are_lists: dict[int, bool] = {}
         self.slot_names, self.trainers = _names_of_slots(graph), _trainers(graph)
-        self.has_paths, self.have_numbers = has_paths(graph), have_numbers
+        self.has_paths, self.have_numbers = _has_paths(graph), have_numbers
         self._run()
 
     def _run(self) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ckpt_viz.graphs.nodes.name_evidence import paired_by_name
 from ckpt_viz.graphs.nodes.nodes import ROOT
-from ckpt_viz.matching.correspondence.descriptions import Bag, Described, has_paths
+from ckpt_viz.matching.correspondence.descriptions import Bag, Described
 from ckpt_viz.matching.correspondence.items import are_of_other_layers
 from ckpt_viz.matching.correspondence.pairs import Certainty, Evidence, Pair
 from ckpt_viz.matching.name_rules.names import are_namesakes, are_related, numbers, words
@@ -243,16 +243,6 @@ class PairedItems:
         sides = zip((self.saved, self.live), equals, strict=True)
         counts = [[side.trainers[item] for item in items].count(trainers) for side, items in sides]
         return counts == [1, 1]
-
-    def have_one_number(self, x: int, y: int) -> bool:
-        """Return whether the place of one item in a sequence is the number in the other's name.
-
-        In Keras' paths, numbers count other things.
-        """
-        is_item = self.saved.index[x] is not None, self.live.index[y] is not None
-        number = self.saved.number(x)
-        is_told = is_item[0] is not is_item[1] and number is not None
-        return is_told and number == self.live.number(y) and not has_paths(self.live.graph)
 
     def have_one_chosen_name(self, x: int, y: int) -> bool:
         """Return whether a person gave two items one name: it decides for all that is in them."""

@@ -15,8 +15,8 @@ from ckpt_viz.matching.name_rules.names import canonical
 
 _MOST_RIVALS = 60  # equal items of one side
 # What tells that two equal items belong together, from nothing to a name that a person chose.
-_NOTHING, _SAME_PLACE, _SAME_NUMBER, _NAME_OF_ALL, _COMMON_WORD = range(5)
-_MOST_WORDS, _TRAINED, _LOCAL_NAME, _CHOSEN_NAME = range(5, 9)
+_NOTHING, _SAME_PLACE, _NAME_OF_ALL, _COMMON_WORD, _MOST_WORDS = range(5)
+_TRAINED, _LOCAL_NAME, _CHOSEN_NAME = range(5, 8)
 
 
 def make_guesses_of_rivals(paired: PairedItems) -> None:
@@ -144,8 +144,6 @@ class _Rivals:
             return _NAME_OF_ALL, depth_in_common(self.paired, x, y)
         if self.paired.are_related(x, y):
             return _COMMON_WORD, 0
-        if self.paired.have_one_number(x, y):
-            return _SAME_NUMBER, 0
         return (_SAME_PLACE if self._have_one_place(x, y) else _NOTHING), 0
 
     def _own_names(self, x: int, y: int) -> Set[str]:

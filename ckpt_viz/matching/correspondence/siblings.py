@@ -302,8 +302,7 @@ class Siblings:
     def _are_named_alike(self, x: int, y: int) -> bool:
         """Return whether a person gave two items names that agree, or none to either."""
         names, others = self.saved.labels[x], self.live.labels[y]
-        is_alike = bool(names & others) or not (names or others)
-        return is_alike or self._have_one_full_name(x, y) or self.paired.have_one_number(x, y)
+        return bool(names & others) or not (names or others) or self._have_one_full_name(x, y)
 
     def _is_exact_or_free(self, x: int, y: int) -> bool:
         return self.paired.are_equal(x, y) or not self.paired.contradict(x, y)
