@@ -160,9 +160,10 @@ class _Defaults:
     def _agreed_guesses(self, new: Set[int]) -> Iterator[Pair]:
         """Yield the guesses for an optimizer's slot variables and counters that a restore shares.
 
-        A slot waits for its variable, which is in a sure place or is `new`. The places in its lists
-        are no evidence: full names may be theirs alone. A number in Keras'
-        file tells nothing of a state without an owner if variables of its shape are open.
+        A slot waits for its variable, which is in a sure place or is `new`; Keras' files have their
+        own order of slots. The places in its lists are no evidence: full names may be theirs alone.
+        A number in Keras' file tells nothing of a state without an owner if variables of its shape
+        are open.
         """
         saved, live = self.mapping.saved, self.mapping.live
         for pair in self.mapping.pairs:
@@ -173,7 +174,7 @@ class _Defaults:
                 if now is not None and values_of(live.nodes[now.variable]) in self._open_looks:
                     is_listed = False
                 variable = pair.node if slot is None else slot.variable
-                has_place = variable in new or variable in self._settled[0]
+                has_place = variable in new or variable in self._settled[0] or saved.is_of_keras
                 if has_place if slot is not None else is_listed:
                     yield pair
 
