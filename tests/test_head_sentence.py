@@ -477,7 +477,7 @@ def test_a_layer_before_another_head_is_told_from_it(
     if library == "tf_keras" and form == ".weights.h5":
         assert sentence_of(check) == "You added mid, and out seems to be larger: 3 → 5."
         (refused,) = (line for line in str(check).splitlines() if "dense_1" in line)
-        assert "✗ other shape" in refused
+        assert "✗ 1 of 2: other shape" in refused
     else:
         assert sentence_of(check) == "You replaced the head with mid and out."
 

@@ -8,9 +8,10 @@ from ckpt_viz.graphs.nodes.keras_variables import is_automatic
 from ckpt_viz.graphs.nodes.nodes import ROOT, Node, Role, has_value
 from ckpt_viz.graphs.nodes.tree import NOWHERE
 from ckpt_viz.graphs.object_graph.graph import Graph
+from ckpt_viz.graphs.object_graph.provenance import Layout
 from ckpt_viz.ground.text import listed
 from ckpt_viz.matching.changes.looks import have_doubles
-from ckpt_viz.matching.correspondence.pairs import Evidence
+from ckpt_viz.matching.correspondence.pairs import Evidence, Pair
 from ckpt_viz.matching.correspondence.value_mapping import ValueMapping
 
 _MOST_STEPS = 64  # between a part and its holder; a hostile chain has a hundred thousand
@@ -99,15 +100,22 @@ def are_by_order(mapping: ValueMapping, graph: Graph, parts: Sequence[int]) -> b
     saved, is_saved = mapping.saved, graph is mapping.saved
     beside = {*graph.tree.children[graph.tree.parents[parts[0]]]}
     ordered = [
-        pair.node
+        pair
         for pair in mapping.parts.values()
         if pair.evidence is Evidence.ORDER and (pair.node if is_saved else pair.obj) in beside
     ]
     names = [graph.names.name(part) for part in parts]
-    are_unnamed = not saved.own_names or all(is_automatic(name, None) for name in names)
-    are_renamed = not all(is_automatic(saved.names.name(node), None) for node in ordered)
+    has_names = saved.layout is not Layout.KERAS_PATHS or bool(saved.own_names)
+    are_unnamed = not has_names or all(is_automatic(name, None) for name in names)
+    are_renamed = any(_is_renamed(mapping, pair) for pair in ordered)
     is_unclear = bool(ordered) and (are_unnamed or are_renamed)
     return saved.is_of_keras and is_unclear and have_doubles(graph, parts)
+
+
+def _is_renamed(mapping: ValueMapping, pair: Pair) -> bool:
+    """Return whether a person named a saved part otherwise; `forward_rnn` has the name of `rnn`."""
+    was, now = mapping.saved.names.name(pair.node), mapping.live.names.name(pair.obj)
+    return not is_automatic(was, None) and not was.endswith(now)
 
 
 def at_or_below(graph: Graph, tops: Iterable[int]) -> set[int]:
