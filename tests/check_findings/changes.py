@@ -243,7 +243,14 @@ def part_of_one_holder_renamed(at: Path) -> Pair:
     return Pair(path, lambda: ckpt(model=module(encoder=module(a=layer(2), ln=layer(5)))))
 
 
-@shows(Kind.INSERTED, FAIL, None, None, "stem seems to be new (24 values)", "check.fix().apply()")
+@shows(
+    Kind.INSERTED,
+    FAIL,
+    None,
+    None,
+    "stem seems to be new (24 values are affected)",
+    "check.fix().apply()",
+)
 def named_layer_before_layers_that_keras_names(at: Path) -> Pair:
     layers, adam = keras_3().layers, keras_3().optimizers.Adam
     path = save_any(at, differently(trained(adam(), *[layers.Dense(3) for _ in range(3)])))
